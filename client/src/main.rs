@@ -1,0 +1,2 @@
+//! tiro
+fn main() {}

@@ -1,0 +1,2 @@
+//! tirod
+fn main() {}
