@@ -1,1 +1,5 @@
-//! daemon
+//! The Tiro daemon: store, memory, sessions, agent, socket.
+
+pub mod agent;
+pub mod limits;
+pub mod model;
