@@ -2,4 +2,6 @@
 //!
 //! `rpc -> service -> {session, memory, harness} -> {store, index, model, tool}`, never upward.
 
+pub mod caller;
 pub mod clock;
+pub mod limits;
