@@ -65,7 +65,14 @@ pub struct Stats {
 impl Index {
     /// Opens the index in `dir` (made if missing). `store_seq` is the store's present sequence: an index that claims to be ahead
     /// of it belongs to another past and is rebuilt. What is damaged, foreign or stale is removed and rebuilt; that is no error.
-    pub fn open(_dir: &Path, _identity: Identity, settings: Settings, store_seq: u64, vectors: VectorSource, calibration: Calibration) -> Result<Opened> {
+    pub fn open(
+        _dir: &Path,
+        _identity: Identity,
+        settings: Settings,
+        store_seq: u64,
+        vectors: VectorSource,
+        calibration: Calibration,
+    ) -> Result<Opened> {
         let _ = store_seq;
         let index = Index { settings, vectors, calibration, state: RwLock::default() };
         Ok(Opened { index, watermark: 0, rebuilt: Vec::new() })
@@ -111,23 +118,40 @@ impl Index {
         let tokens = count_tokens(query.text);
         let scale = query.vector.map(|v| (self.calibration)(v));
         let state = self.state.read();
-        let pool: Vec<&Prepared> = state.documents.values().filter(|p| query.spaces.contains(&p.document.space) && matches(&query.filter, p)).collect();
+        let pool: Vec<&Prepared> =
+            state.documents.values().filter(|p| query.spaces.contains(&p.document.space) && matches(&query.filter, p)).collect();
         let (w, n) = (self.settings.lexical_weight, tokens.tokens.len().max(1) as f32);
-        let mut hits: Vec<Hit> = pool.iter().filter_map(|p| {
-            let found = tokens.tokens.iter().filter(|t| p.tokens.tokens.binary_search(t).is_ok()).count();
-            let lexical = found as f32 / n;
-            let cosine = match (query.vector, &p.document.vector) {
-                (Some(q), Some(d)) => Some(q.iter().zip(d).map(|(a, b)| a * b).sum::<f32>()),
-                _ => None,
-            };
-            let z = cosine.zip(scale).map(|(c, s)| s.z(c));
-            let relevance = 1.0 / (1.0 + (-(6.0 * (w * lexical + (1.0 - w) * cosine.unwrap_or(0.0)) - 2.0)).exp());
-            let kept = lexical > 0.0 || z.is_some_and(|z| z >= 1.5) || query.threshold == Some(0.0);
-            kept.then(|| Hit {
-                key: p.key(), seq: p.seq(), space: p.document.space, score: relevance, strength: Strength::Good,
-                features: Features { lexical, bm25: lexical * n, ideal: n, cosine, z, relevance, decay: 1.0, ..Features::default() },
+        let mut hits: Vec<Hit> = pool
+            .iter()
+            .filter_map(|p| {
+                let found = tokens.tokens.iter().filter(|t| p.tokens.tokens.binary_search(t).is_ok()).count();
+                let lexical = found as f32 / n;
+                let cosine = match (query.vector, &p.document.vector) {
+                    (Some(q), Some(d)) => Some(q.iter().zip(d).map(|(a, b)| a * b).sum::<f32>()),
+                    _ => None,
+                };
+                let z = cosine.zip(scale).map(|(c, s)| s.z(c));
+                let relevance = 1.0 / (1.0 + (-(6.0 * (w * lexical + (1.0 - w) * cosine.unwrap_or(0.0)) - 2.0)).exp());
+                let kept = lexical > 0.0 || z.is_some_and(|z| z >= 1.5) || query.threshold == Some(0.0);
+                kept.then(|| Hit {
+                    key: p.key(),
+                    seq: p.seq(),
+                    space: p.document.space,
+                    score: relevance,
+                    strength: Strength::Good,
+                    features: Features {
+                        lexical,
+                        bm25: lexical * n,
+                        ideal: n,
+                        cosine,
+                        z,
+                        relevance,
+                        decay: 1.0,
+                        ..Features::default()
+                    },
+                })
             })
-        }).collect();
+            .collect();
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
         hits.truncate(query.limit);
         for (i, hit) in hits.iter_mut().enumerate() {
@@ -167,7 +191,8 @@ impl Index {
     /// Every `(key, seq)` held in a space, of any status, by key: what `store/verify` compares with the store.
     pub fn held(&self, space: u32) -> Vec<(u64, u64)> {
         let state = self.state.read();
-        let mut keys: Vec<_> = state.documents.values().filter(|p| p.document.space == space).map(|p| (p.key(), p.seq())).collect();
+        let mut keys: Vec<_> =
+            state.documents.values().filter(|p| p.document.space == space).map(|p| (p.key(), p.seq())).collect();
         keys.sort_unstable();
         keys
     }
@@ -180,7 +205,10 @@ fn matches(filter: &Filter, p: &Prepared) -> bool {
     (if filter.statuses.is_empty() { d.status == Status::Active } else { filter.statuses.contains(&d.status) })
         && (filter.kinds.is_empty() || filter.kinds.contains(&d.kind))
         && (filter.categories.is_empty() || filter.categories.contains(&d.category))
-        && any(&filter.tags, &d.tags) && any(&filter.entities, &d.entities) && any(&filter.speakers, &d.speakers)
+        && any(&filter.tags, &d.tags)
+        && any(&filter.entities, &d.entities)
+        && any(&filter.speakers, &d.speakers)
         && filter.session.as_ref().is_none_or(|s| d.session.as_ref() == Some(s))
-        && filter.after_ms.is_none_or(|t| when >= t) && filter.before_ms.is_none_or(|t| when < t)
+        && filter.after_ms.is_none_or(|t| when >= t)
+        && filter.before_ms.is_none_or(|t| when < t)
 }

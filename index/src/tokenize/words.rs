@@ -89,7 +89,8 @@ impl Words {
         }
         self.lower.clear();
         self.lower.extend(word.chars().flat_map(char::to_lowercase));
-        let plain = self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
+        let plain =
+            self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
         if plain {
             sink(&self.stemmer.stem(&self.lower), kind);
         } else {
