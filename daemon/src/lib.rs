@@ -1,5 +1,9 @@
-//! The Tiro daemon: store, memory, sessions, agent, socket.
+//! The Tiro daemon as a library: store, memory, sessions, agent, socket.
+//!
+//! `rpc -> service -> {session, memory, harness} -> {store, index, model, tool}`, never upward.
 
 pub mod agent;
+pub mod caller;
+pub mod clock;
 pub mod limits;
 pub mod model;

@@ -8,6 +8,4 @@ mod step;
 
 pub use guard::{CallGuard, Verdict};
 pub use near::near_names;
-pub use step::{
-    Cause, Effect, Event, Note, PlannedCall, StepConfig, StepState, Synthetic, TerminationReason, ToolInfo, ToolOutcome, step,
-};
+pub use step::{Cause, Effect, Event, Note, PlannedCall, StepConfig, StepState, Synthetic, ToolInfo, ToolOutcome, step};

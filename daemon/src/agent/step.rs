@@ -5,45 +5,12 @@
 //! model calls.
 
 use serde_json::Value;
+use tiro_schema::wire::turn::TerminationReason;
 
 use super::guard::{CallGuard, Verdict};
 use super::near::near_names;
 use crate::limits;
 use crate::model::{ErrorClass, ToolCall};
-
-/// Why a turn ended (LOOP-7).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum TerminationReason {
-    /// The model answered.
-    Completed,
-    /// The model gave up.
-    GaveUp,
-    /// The model asked a person.
-    NeedsInput,
-    /// The step limit was hit; the model concluded from what it had.
-    StepLimit,
-    /// The same call over and over.
-    DuplicateCall,
-    /// Steps without progress.
-    NoProgress,
-    /// The same error over and over.
-    RepeatedError,
-    /// Somebody cancelled it.
-    Cancelled,
-    /// The daemon stopped in the middle.
-    Interrupted,
-    /// Tokens or time ran out.
-    Budget,
-    /// The model failed.
-    ModelError,
-    /// The model's output limit was hit.
-    OutputLimit,
-    /// The context does not fit the model.
-    ContextOverflow,
-    /// A needed permission was denied.
-    PermissionDenied,
-}
 
 /// A tool, as far as deciding needs to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]

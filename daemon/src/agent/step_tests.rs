@@ -149,10 +149,9 @@ fn cancelling_answers_what_is_open() {
 // LOOP-7
 #[test]
 fn a_failed_model_ends_the_turn_with_its_class() {
-    for (class, reason) in [
-        (ErrorClass::ContextOverflow, TerminationReason::ContextOverflow),
-        (ErrorClass::Timeout, TerminationReason::ModelError),
-    ] {
+    for (class, reason) in
+        [(ErrorClass::ContextOverflow, TerminationReason::ContextOverflow), (ErrorClass::Timeout, TerminationReason::ModelError)]
+    {
         let expected = Effect::Finish { reason, cause: Cause::Model(class) };
         assert_eq!(step(started(3), Event::ModelFailed(class)).1, [expected]);
     }

@@ -134,9 +134,7 @@ impl Assembler {
     }
 
     fn find(&self, id: &str, index: Option<u64>) -> Option<usize> {
-        self.calls.iter().position(|call| {
-            call.id == id && (index.is_none() || call.index.is_none() || call.index == index)
-        })
+        self.calls.iter().position(|call| call.id == id && (index.is_none() || call.index.is_none() || call.index == index))
     }
 
     fn open(&mut self) -> Result<usize, AssembleError> {
@@ -241,10 +239,8 @@ mod tests {
     // A1: all indexes 0, different ids, whole arguments
     #[test]
     fn one_index_for_two_ids_is_two_calls() {
-        let calls = assemble(&[
-            (Some(0), Some("a"), Some("f"), Some("{\"x\":1}")),
-            (Some(0), Some("b"), Some("g"), Some("{\"y\":2}")),
-        ]);
+        let calls =
+            assemble(&[(Some(0), Some("a"), Some("f"), Some("{\"x\":1}")), (Some(0), Some("b"), Some("g"), Some("{\"y\":2}"))]);
         assert_eq!(seen(&calls), two("{\"x\":1}", "{\"y\":2}"));
     }
 
@@ -357,9 +353,8 @@ mod tests {
     #[test]
     fn a_flood_of_calls_is_refused() {
         let mut assembler = Assembler::default();
-        let flood = (0..=limits::MODEL_CALLS_MAX as u64).map(|n| {
-            assembler.push(CallDelta { index: Some(n), name: Some("f"), ..CallDelta::default() }).map(|_| ())
-        });
+        let flood = (0..=limits::MODEL_CALLS_MAX as u64)
+            .map(|n| assembler.push(CallDelta { index: Some(n), name: Some("f"), ..CallDelta::default() }).map(|_| ()));
         assert_eq!(flood.collect::<Result<Vec<()>, _>>().unwrap_err(), AssembleError::TooManyCalls);
     }
 }

@@ -170,9 +170,7 @@ fn broken(why: &str) -> Selection {
 /// The first chat model a server lists, or why there is none.
 async fn ask(probe: &Probe) -> Result<String, String> {
     let limit = Duration::from_millis(limits::MODEL_PROBE_TIMEOUT_MS);
-    tokio::time::timeout(limit, list_models(&probe.base_url, limit))
-        .await
-        .unwrap_or_else(|_| Err("no answer in time".to_owned()))
+    tokio::time::timeout(limit, list_models(&probe.base_url, limit)).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
 }
 
 async fn list_models(base_url: &str, limit: Duration) -> Result<String, String> {
@@ -216,11 +214,8 @@ mod tests {
         let none = ModelConfig::default();
         let own = [("TIRO_MODEL_BASE_URL", "http://u:secret@h:1/v1"), ("TIRO_MODEL_NAME", "m")];
         let all = [&own[..], &[("OPENAI_API_KEY", "sk-x"), ("ANTHROPIC_API_KEY", "y")]].concat();
-        let configured = ModelConfig {
-            base_url: Some("http://c/v1".to_owned()),
-            name: Some("cm".to_owned()),
-            ..ModelConfig::default()
-        };
+        let configured =
+            ModelConfig { base_url: Some("http://c/v1".to_owned()), name: Some("cm".to_owned()), ..ModelConfig::default() };
         assert_eq!(reason(&configured, &all).await, "openai model cm at http://c/v1: from the configuration");
         let taken = reason(&none, &all).await;
         assert_eq!(taken, "openai model m at http://h:1/v1: from TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME");
@@ -235,7 +230,9 @@ mod tests {
         let key = [("OPENAI_API_KEY", "sk-x"), ("TIRO_MODEL_BASE_URL", "http://h/v1")];
         let selection = discover(&ModelConfig::default(), &env(&key), &[], 1).await;
         assert!(selection.is_broken && selection.provider.is_none() && selection.reason.contains("TIRO_MODEL_NAME"));
-        for (provider, word) in [("anthropic", "not supported yet"), ("gpt", "unknown"), ("scripted", "script"), ("openai", "name")] {
+        for (provider, word) in
+            [("anthropic", "not supported yet"), ("gpt", "unknown"), ("scripted", "script"), ("openai", "name")]
+        {
             let config = ModelConfig { provider: Some(provider.to_owned()), ..ModelConfig::default() };
             let selection = discover(&config, &env(&key), &[], 1).await;
             assert!(selection.is_broken && selection.reason.contains(word), "{}", selection.reason);

@@ -48,10 +48,7 @@ impl ModelEvent {
 
     /// True if a person may have seen it: after this, no retry.
     pub fn is_visible(&self) -> bool {
-        matches!(
-            self,
-            ModelEvent::TextDelta(_) | ModelEvent::ThinkingDelta(_) | ModelEvent::ToolCallStarted { .. }
-        )
+        matches!(self, ModelEvent::TextDelta(_) | ModelEvent::ThinkingDelta(_) | ModelEvent::ToolCallStarted { .. })
     }
 }
 

@@ -100,8 +100,7 @@ pub struct ModelReply {
 impl ModelReply {
     /// True if the output limit cut this reply: said by the provider, or seen on a call that is not whole.
     pub fn is_cut(&self) -> bool {
-        self.finish == FinishReason::Length
-            || self.tool_calls.iter().any(|c| matches!(&c.arguments, Err(m) if m.truncated))
+        self.finish == FinishReason::Length || self.tool_calls.iter().any(|c| matches!(&c.arguments, Err(m) if m.truncated))
     }
 
     /// True if it holds neither text nor a call.

@@ -197,12 +197,8 @@ async fn play(script: ScriptedReply, request: &ChatRequest, sink: &EventSink) ->
             Value::String(raw) => raw.clone(),
             other => other.to_string(),
         };
-        let delta = CallDelta {
-            index: Some(position as u64),
-            id: call.id.as_deref(),
-            name: Some(&call.name),
-            arguments: Some(&raw),
-        };
+        let delta =
+            CallDelta { index: Some(position as u64), id: call.id.as_deref(), name: Some(&call.name), arguments: Some(&raw) };
         assembler.push(delta).map_err(|e| ModelError::new(ErrorClass::CutShort, e.to_string()))?;
         sink.send(ModelEvent::ToolCallStarted { position, name: call.name }).await;
     }

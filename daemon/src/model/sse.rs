@@ -28,10 +28,7 @@ pub struct SseLimits {
 
 impl Default for SseLimits {
     fn default() -> Self {
-        SseLimits {
-            line_bytes_max: limits::MODEL_SSE_LINE_BYTES_MAX,
-            stream_bytes_max: limits::MODEL_STREAM_BYTES_MAX,
-        }
+        SseLimits { line_bytes_max: limits::MODEL_SSE_LINE_BYTES_MAX, stream_bytes_max: limits::MODEL_STREAM_BYTES_MAX }
     }
 }
 

@@ -35,10 +35,7 @@ impl Attempt<'_> {
     pub async fn run(self, sink: &EventSink) -> Result<ModelReply, Failed> {
         let first_event_by = self.deadline.min(Instant::now() + self.config.timeouts.first_event);
         let response = self.open(first_event_by).await.map_err(|error| (error, false))?;
-        let is_stream = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"));
+        let is_stream = response.headers().get(CONTENT_TYPE).is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"));
         let mut accumulator = Accumulator::new(&self.config.model);
         let read = if is_stream {
             self.read_stream(response, first_event_by, &mut accumulator, sink).await

@@ -40,12 +40,10 @@ fn messages(model: &str, messages: &[ChatMessage]) -> Vec<Value> {
         let next = match message {
             ChatMessage::System(text) => json!({"role": "system", "content": text}),
             ChatMessage::User(text) => json!({"role": "user", "content": text}),
-            ChatMessage::Assistant { text, tool_calls, opaque } => {
-                match assistant(model, text, tool_calls, opaque) {
-                    Some(next) => next,
-                    None => continue,
-                }
-            }
+            ChatMessage::Assistant { text, tool_calls, opaque } => match assistant(model, text, tool_calls, opaque) {
+                Some(next) => next,
+                None => continue,
+            },
             ChatMessage::ToolResult { call_id, text, .. } => {
                 json!({"role": "tool", "tool_call_id": call_id, "content": text})
             }
@@ -126,7 +124,8 @@ mod tests {
     // A7, SES-7
     #[test]
     fn a_request_is_written_in_order_with_nothing_foreign() {
-        let reasoning = OpaqueBlock { kind: "reasoning_details".to_owned(), origin: "m".to_owned(), body: "[{\"s\":\"x\"}]".to_owned() };
+        let reasoning =
+            OpaqueBlock { kind: "reasoning_details".to_owned(), origin: "m".to_owned(), body: "[{\"s\":\"x\"}]".to_owned() };
         let request = ChatRequest {
             messages: vec![
                 ChatMessage::System("s".to_owned()),
@@ -137,24 +136,31 @@ mod tests {
                 ChatMessage::Assistant { text: String::new(), tool_calls: vec![], opaque: vec![] },
                 ChatMessage::User("three".to_owned()),
             ],
-            tools: vec![ToolDefinition { name: "f".to_owned(), description: "d".to_owned(), parameters: json!({"type": "object"}) }],
+            tools: vec![ToolDefinition {
+                name: "f".to_owned(),
+                description: "d".to_owned(),
+                parameters: json!({"type": "object"}),
+            }],
             temperature: Some(0.1),
             max_output_tokens: Some(9),
             phase: Phase::Choosing,
         };
         let body = build("m", &request, &Quirks::default());
-        assert_eq!(body, json!({
-            "model": "m", "stream": true, "stream_options": {"include_usage": true}, "temperature": 0.1, "max_tokens": 9,
-            "messages": [
-                {"role": "system", "content": "s"},
-                {"role": "user", "content": "one\n\ntwo"},
-                {"role": "assistant", "content": null, "reasoning_details": [{"s": "x"}], "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"b\":1,\"a\":2}"},
-                     "extra_content": {"google": {"thought_signature": "AbC+/="}}}]},
-                {"role": "tool", "tool_call_id": "c1", "content": "r"},
-                {"role": "user", "content": "three"}],
-            "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
-        }));
+        assert_eq!(
+            body,
+            json!({
+                "model": "m", "stream": true, "stream_options": {"include_usage": true}, "temperature": 0.1, "max_tokens": 9,
+                "messages": [
+                    {"role": "system", "content": "s"},
+                    {"role": "user", "content": "one\n\ntwo"},
+                    {"role": "assistant", "content": null, "reasoning_details": [{"s": "x"}], "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{\"b\":1,\"a\":2}"},
+                         "extra_content": {"google": {"thought_signature": "AbC+/="}}}]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "r"},
+                    {"role": "user", "content": "three"}],
+                "tools": [{"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}],
+            })
+        );
     }
 
     // A7: blocks go back to no other model

@@ -138,12 +138,8 @@ pub(super) fn http_client(connect: Duration) -> Result<reqwest::Client, ModelErr
 
 impl Provider for OpenAi {
     fn chat(&self, request: ChatRequest) -> ModelStream {
-        let call = Call {
-            client: self.client.clone(),
-            config: Arc::clone(&self.config),
-            quirks: Arc::clone(&self.quirks),
-            request,
-        };
+        let call =
+            Call { client: self.client.clone(), config: Arc::clone(&self.config), quirks: Arc::clone(&self.quirks), request };
         ModelStream::spawn(move |sink| async move {
             let event = match call.run(&sink).await {
                 Ok(done) => done,
