@@ -1,1 +1,5 @@
-//! daemon
+//! The Tiro daemon as a library: store, memory, sessions, agent, socket.
+//!
+//! `rpc -> service -> {session, memory, harness} -> {store, index, model, tool}`, never upward.
+
+pub mod clock;

@@ -1,0 +1,111 @@
+//! The table of methods and notifications: names, what they do, and their schemas, generated from the types.
+//!
+//! Must not know: who answers them.
+
+use crate::error::ErrorKind;
+use crate::wire::daemon::{ErrorSchema, MethodSchema, NoParams, NotificationSchema, SchemaResult, ShutdownResult, StatusResult};
+use crate::wire::event::{Draining, EventsGap, ItemDelta, ItemEvent, TurnEvent};
+use crate::wire::memory::*;
+use crate::wire::session::*;
+use crate::wire::space::*;
+use crate::wire::store::*;
+use crate::wire::turn::*;
+use crate::wire::{CancelParams, InitializeParams, InitializeResult, Progress, ProtocolRange};
+use schemars::{JsonSchema, schema_for};
+
+/// Whether a method changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// It only looks.
+    Read,
+    /// It changes something and takes an idempotency key.
+    Write,
+}
+
+fn method<P: JsonSchema, R: JsonSchema>(name: &str, access: Access, summary: &str) -> MethodSchema {
+    MethodSchema {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        write: access == Access::Write,
+        params: schema_for!(P).to_value(),
+        result: schema_for!(R).to_value(),
+    }
+}
+
+fn notification<P: JsonSchema>(name: &str, summary: &str) -> NotificationSchema {
+    NotificationSchema { name: name.to_owned(), summary: summary.to_owned(), params: schema_for!(P).to_value() }
+}
+
+/// Every method of this build.
+pub fn methods() -> Vec<MethodSchema> {
+    use Access::{Read, Write};
+    vec![
+        method::<InitializeParams, InitializeResult>("initialize", Read, "begin: agree on a protocol version"),
+        method::<NoParams, StatusResult>("daemon/status", Read, "what the daemon is doing; answered before initialize too"),
+        method::<NoParams, ShutdownResult>("daemon/shutdown", Read, "stop the daemon; answered before initialize too"),
+        method::<NoParams, SchemaResult>("daemon/schema", Read, "this description"),
+        method::<RememberParams, RememberResult>("memory/remember", Write, "keep a text"),
+        method::<RememberManyParams, RememberManyResult>("memory/rememberMany", Write, "keep several texts; one bad item fails alone"),
+        method::<RecallParams, RecallResult>("memory/recall", Read, "find what fits a question"),
+        method::<RecallParams, ContextResult>("memory/context", Read, "the same as one block for a prompt"),
+        method::<GetParams, Memory>("memory/get", Read, "one memory, whole"),
+        method::<ListParams, ListResult>("memory/list", Read, "memories of a space, page by page"),
+        method::<UpdateParams, VersionResult>("memory/update", Write, "change a memory"),
+        method::<SupersedeParams, SupersedeResult>("memory/supersede", Write, "put a new memory in the place of one"),
+        method::<IdsParams, SeqResult>("memory/pin", Write, "keep memories from decaying, or take the pin away"),
+        method::<IdsParams, SeqResult>("memory/archive", Write, "put memories away"),
+        method::<IdsParams, SeqResult>("memory/restore", Write, "bring memories back from the archive"),
+        method::<ForgetParams, ForgetResult>("memory/forget", Write, "hide memories everywhere at once"),
+        method::<UndoParams, VersionResult>("memory/undo", Write, "take back the last change of a memory"),
+        method::<StatsParams, StatsResult>("memory/stats", Read, "counts of a space, sizes, state of the index"),
+        method::<AuditParams, AuditResult>("memory/audit", Read, "who read and wrote what, newest first"),
+        method::<ExportParams, ExportResult>("memory/export", Read, "memories as lines that import takes"),
+        method::<ImportParams, ImportResult>("memory/import", Write, "keep a batch of exported lines"),
+        method::<SpaceListParams, SpaceListResult>("space/list", Read, "the spaces there are"),
+        method::<SpaceDeleteParams, ForgetResult>("space/delete", Write, "forget every memory of a space"),
+        method::<StoreParams, VerifyResult>("store/verify", Read, "check every record, page and index entry"),
+        method::<StoreParams, BackupResult>("store/backup", Read, "copy the store into one file"),
+        method::<StoreParams, RestoreResult>("store/restore", Write, "put a backup in the place of the store"),
+        method::<StoreParams, RebuildResult>("store/rebuild", Read, "make the indexes again from the store"),
+        method::<SessionNewParams, SessionNewResult>("session/new", Write, "begin a session"),
+        method::<SessionIdParams, Session>("session/get", Read, "metadata of a session"),
+        method::<SessionListParams, SessionListResult>("session/list", Read, "sessions of a space, newest first"),
+        method::<SessionUpdateParams, Session>("session/update", Write, "change title, model or spaces read"),
+        method::<SessionDeleteParams, SessionDeleteResult>("session/delete", Write, "remove a session with its messages"),
+        method::<SessionMessagesParams, SessionMessagesResult>("session/messages", Read, "messages of a session, oldest first"),
+        method::<SessionAttachParams, SessionAttachResult>("session/attach", Read, "replay events and follow live ones"),
+        method::<SessionIdParams, Empty>("session/detach", Read, "stop following"),
+        method::<TurnStartParams, TurnStartResult>("turn/start", Write, "say something; answers at once"),
+        method::<TurnWaitParams, Turn>("turn/wait", Read, "wait for the end of a turn"),
+        method::<TurnIdParams, Turn>("turn/get", Read, "a turn as it stands"),
+        method::<TurnIdParams, Turn>("turn/interrupt", Read, "end a turn"),
+    ]
+}
+
+/// Every notification of this build, both ways.
+pub fn notifications() -> Vec<NotificationSchema> {
+    vec![
+        notification::<CancelParams>("$/cancel_request", "client to daemon: cancel a request"),
+        notification::<Progress>("progress", "how far a long request is"),
+        notification::<TurnEvent>("turn/started", "a turn began to run"),
+        notification::<ItemEvent>("item/started", "an item began"),
+        notification::<ItemDelta>("item/delta", "more of an item"),
+        notification::<ItemEvent>("item/completed", "an item is whole"),
+        notification::<TurnEvent>("turn/completed", "a turn ended"),
+        notification::<EventsGap>("events/gap", "live events were dropped; attach again"),
+        notification::<Draining>("daemon/draining", "the daemon stops"),
+    ]
+}
+
+/// The whole description, as `daemon/schema` answers it.
+pub fn description() -> SchemaResult {
+    SchemaResult {
+        protocol: ProtocolRange { min: crate::PROTOCOL_MIN, max: crate::PROTOCOL_MAX },
+        methods: methods(),
+        notifications: notifications(),
+        errors: ErrorKind::ALL
+            .iter()
+            .map(|k| ErrorSchema { code: k.code(), kind: k.name().to_owned(), retryable: k.retryable(), hint: k.hint().to_owned() })
+            .collect(),
+    }
+}

@@ -1,0 +1,107 @@
+//! A memory's version row, its use statistics, and its space.
+//!
+//! Must not know: how rows are keyed.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a version came from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceRecord {
+    /// Conversation or document.
+    pub session: Option<String>,
+    /// Place in it.
+    pub position: Option<u64>,
+    /// Who said it.
+    pub speaker: Option<String>,
+    /// Program that brought it.
+    pub program: Option<String>,
+    /// Where it can be read.
+    pub uri: Option<String>,
+    /// When it was told, Unix ms.
+    pub recorded_at_ms: i64,
+}
+
+/// One version of a memory. The current one is the highest.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryRecord {
+    /// Internal key: the store sequence at which the memory was created.
+    pub key: u64,
+    /// Version, from 1.
+    pub version: u32,
+    /// Random UUID.
+    pub id: [u8; 16],
+    /// Sequence of the write that made this version.
+    pub seq: u64,
+    /// Space id.
+    pub space: u32,
+    /// See `convert::kind_code`.
+    pub kind: u8,
+    /// See `convert::category_code`.
+    pub category: u8,
+    /// See `convert::STATUS_*`.
+    pub status: u8,
+    /// What made this version, see `convert::CHANGE_*`.
+    pub change: u8,
+    /// The words.
+    pub text: String,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// Names it mentions.
+    pub entities: Vec<String>,
+    /// Where it comes from, oldest first.
+    pub sources: Vec<SourceRecord>,
+    /// How many times it was told.
+    pub seen_count: u32,
+    /// 0 to 1.
+    pub importance: f32,
+    /// Never decays.
+    pub pinned: bool,
+    /// A person asked for it.
+    pub explicit: bool,
+    /// Kept without gate or comparison.
+    pub verbatim: bool,
+    /// When the first version was recorded, Unix ms.
+    pub created_at_ms: i64,
+    /// When this version was recorded, Unix ms.
+    pub recorded_at_ms: i64,
+    /// When it happened, Unix ms; none when nobody said.
+    pub occurred_at_ms: Option<i64>,
+    /// Offset of the caller's clock in `occurredAt`, minutes east of UTC.
+    pub occurred_offset_min: Option<i16>,
+    /// True from then, Unix ms.
+    pub valid_from_ms: Option<i64>,
+    /// True until then, Unix ms.
+    pub valid_to_ms: Option<i64>,
+    /// Key of the memory that took its place.
+    pub superseded_by: Option<u64>,
+    /// Key of the memory whose place it took.
+    pub supersedes: Option<u64>,
+    /// Version whose vectors are this version's (the text is the same since).
+    pub vector_version: u32,
+    /// Number of vectors: one a passage; 0 when there is no vector leg.
+    pub vector_count: u16,
+    /// Keys it was made from.
+    pub derived_from: Vec<u64>,
+}
+
+/// How often and when a memory was put to use. Bumps no version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UseRecord {
+    /// Last use, Unix ms.
+    pub last_used_at_ms: i64,
+    /// Number of uses.
+    pub use_count: u64,
+}
+
+/// A space.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceRecord {
+    /// Internal id, from 1.
+    pub id: u32,
+    /// Flat name.
+    pub name: String,
+    /// When it was first written to, Unix ms.
+    pub created_at_ms: i64,
+    /// Secrets are redacted instead of refused.
+    pub redact_secrets: bool,
+}

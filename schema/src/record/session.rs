@@ -1,0 +1,99 @@
+//! Sessions, their messages, turns and events.
+//!
+//! Must not know: how a turn runs.
+
+use serde::{Deserialize, Serialize};
+
+/// Metadata of a session, apart from its messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// Internal key: the store sequence at which it was made.
+    pub key: u64,
+    /// Random UUID.
+    pub id: [u8; 16],
+    /// Space id.
+    pub space: u32,
+    /// Title.
+    pub title: String,
+    /// Working folder.
+    pub cwd: Option<String>,
+    /// Model named for it.
+    pub model: Option<String>,
+    /// Names of the spaces read beside its own.
+    pub also_read: Vec<String>,
+    /// When it was made, Unix ms.
+    pub created_at_ms: i64,
+    /// When something was last added, Unix ms.
+    pub updated_at_ms: i64,
+    /// Messages stored; the next position.
+    pub message_count: u64,
+    /// Turns stored.
+    pub turn_count: u64,
+    /// Number of the newest event.
+    pub event_seq: u64,
+}
+
+/// One message. Its content is the wire's JSON, kept as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRecord {
+    /// Place in the session, from 0.
+    pub position: u64,
+    /// Turn it belongs to.
+    pub turn: [u8; 16],
+    /// 0 user, 1 assistant, 2 tool.
+    pub role: u8,
+    /// JSON array of content blocks.
+    pub content_json: String,
+    /// When it was stored, Unix ms.
+    pub created_at_ms: i64,
+    /// The stream ended before the message did.
+    pub partial: bool,
+}
+
+/// One turn.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnRecord {
+    /// Random UUID.
+    pub id: [u8; 16],
+    /// Key of its session.
+    pub session: u64,
+    /// See `convert::turn_status_code`.
+    pub status: u8,
+    /// See `convert::termination_code`; none while it runs.
+    pub termination: Option<u8>,
+    /// Last text of the model.
+    pub text: String,
+    /// Error object as JSON, when something failed.
+    pub error_json: Option<String>,
+    /// Tokens in.
+    pub input_tokens: u64,
+    /// Tokens out.
+    pub output_tokens: u64,
+    /// Model calls.
+    pub model_calls: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Limit of model calls.
+    pub steps_max: u32,
+    /// Limit of tokens; 0 is none.
+    pub tokens_max: u64,
+    /// Limit of time in ms; 0 is none.
+    pub time_ms_max: u64,
+    /// Keys of the memories put into its context.
+    pub recalled: Vec<u64>,
+    /// When it was started, Unix ms.
+    pub created_at_ms: i64,
+    /// When it ended, Unix ms.
+    pub ended_at_ms: Option<i64>,
+}
+
+/// One durable event of a session. Its params are the wire's JSON, kept as text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// Number in its session, from 1.
+    pub event_seq: u64,
+    /// Name of the notification.
+    pub method: String,
+    /// Its params as JSON.
+    pub params_json: String,
+}

@@ -1,0 +1,128 @@
+//! `daemon/status`, `daemon/shutdown` and `daemon/schema`. The first two never change shape.
+//!
+//! Must not know: how the daemon runs.
+
+use super::{ProgramInfo, ProtocolRange, Timestamp, params, result};
+use serde_json::Value;
+
+params! {
+    /// Params of methods that take none.
+    NoParams {}
+}
+
+result! {
+    /// The model in use, or how to set one up.
+    ModelState {
+        /// True when prompts can be answered.
+        configured: bool,
+        /// Provider: `openai`, `scripted`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        provider: Option<String>,
+        /// Name of the model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Its address, without credentials.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        base_url: Option<String>,
+        /// Where this choice comes from, or how to make one.
+        reason: String,
+    }
+}
+
+result! {
+    /// Result of `daemon/status`.
+    StatusResult {
+        /// The daemon.
+        daemon: ProgramInfo,
+        /// Versions it speaks.
+        protocol: ProtocolRange,
+        /// Its process.
+        pid: u32,
+        /// `starting`, `ready`, `draining`, `readOnly`, `damaged`.
+        state: String,
+        /// Since when.
+        started_at: Timestamp,
+        /// The socket it answers on.
+        socket: String,
+        /// The folder of its store.
+        data_dir: String,
+        /// Connections now.
+        clients: u64,
+        /// Id and newest sequence of the store; absent while it opens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        store: Option<super::StoreInfo>,
+        /// The model.
+        model: ModelState,
+        /// The embedder's model id.
+        embedder: String,
+        /// Resident memory in bytes.
+        resident_bytes: u64,
+        /// Name of the last backup, when there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_backup_at: Option<Timestamp>,
+    }
+}
+
+result! {
+    /// Result of `daemon/shutdown`: the daemon stops after it.
+    ShutdownResult {
+        /// Always true.
+        stopping: bool,
+    }
+}
+
+result! {
+    /// One method of this daemon.
+    MethodSchema {
+        /// Its name.
+        name: String,
+        /// What it does, one line.
+        summary: String,
+        /// True when it changes something and so takes `key`.
+        write: bool,
+        /// JSON Schema of its params.
+        params: Value,
+        /// JSON Schema of its result.
+        result: Value,
+    }
+}
+
+result! {
+    /// One notification of this daemon.
+    NotificationSchema {
+        /// Its name.
+        name: String,
+        /// When it is sent.
+        summary: String,
+        /// JSON Schema of its params.
+        params: Value,
+    }
+}
+
+result! {
+    /// One error kind.
+    ErrorSchema {
+        /// JSON-RPC code.
+        code: i32,
+        /// `data.kind`.
+        kind: String,
+        /// `data.retryable`.
+        retryable: bool,
+        /// Its usual hint.
+        hint: String,
+    }
+}
+
+result! {
+    /// Result of `daemon/schema`.
+    SchemaResult {
+        /// Versions it describes.
+        protocol: ProtocolRange,
+        /// Every method.
+        methods: Vec<MethodSchema>,
+        /// Every notification.
+        notifications: Vec<NotificationSchema>,
+        /// Every error.
+        errors: Vec<ErrorSchema>,
+    }
+}

@@ -1,0 +1,42 @@
+//! `memory/forget`.
+//!
+//! Must not know: what hiding takes.
+
+use super::Filter;
+use crate::wire::{Timestamp, params, result};
+
+params! {
+    /// Params of `memory/forget`: exactly one of `ids` and `filter`.
+    ForgetParams {
+        /// The memories, by id or unique prefix.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ids: Option<Vec<String>>,
+        /// All that fits; needs `space`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filter: Option<Filter>,
+        /// The space the filter looks in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        space: Option<String>,
+        /// Only count.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dry_run: Option<bool>,
+        /// Idempotency key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    }
+}
+
+result! {
+    /// Result of `memory/forget` and `space/delete`.
+    ForgetResult {
+        /// How many are hidden (or, on a dry run, would be).
+        count: u64,
+        /// Their ids, the first 1,000.
+        ids: Vec<String>,
+        /// Sequence token of the write.
+        seq: String,
+        /// Until then `memory/undo` brings them back; absent on a dry run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        undo_until: Option<Timestamp>,
+    }
+}

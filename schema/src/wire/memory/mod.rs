@@ -1,0 +1,21 @@
+//! The memory verbs, one file a group.
+//!
+//! Must not know: the agent's verbs.
+
+pub mod change;
+pub mod forget;
+pub mod item;
+pub mod observe;
+pub mod read;
+pub mod recall;
+pub mod remember;
+pub mod transfer;
+
+pub use change::*;
+pub use forget::*;
+pub use item::*;
+pub use observe::*;
+pub use read::*;
+pub use recall::*;
+pub use remember::*;
+pub use transfer::*;

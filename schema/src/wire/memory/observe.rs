@@ -1,0 +1,109 @@
+//! `memory/stats` and `memory/audit`.
+//!
+//! Must not know: how counts are kept.
+
+use crate::wire::{Page, Timestamp, params, result};
+use std::collections::BTreeMap;
+
+params! {
+    /// Params of `memory/stats`.
+    StatsParams {
+        /// Counts of this space only; `personal` when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        space: Option<String>,
+    }
+}
+
+result! {
+    /// State of the derived indexes.
+    IndexState {
+        /// Memories the index answers from.
+        documents: u64,
+        /// Of these, not yet in tantivy.
+        overlay: u64,
+        /// Newest sequence searched.
+        applied_seq: u64,
+        /// Newest sequence committed to tantivy.
+        tantivy_seq: u64,
+        /// Newest sequence in a snapshot.
+        snapshot_seq: u64,
+        /// What serves vectors: `exact` or `hnsw`.
+        vectors: String,
+        /// Why answers may be less than whole.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        degraded: Option<String>,
+    }
+}
+
+result! {
+    /// Result of `memory/stats`.
+    StatsResult {
+        /// Space counted.
+        space: String,
+        /// Memories by status.
+        by_status: BTreeMap<String, u64>,
+        /// Memories by category.
+        by_category: BTreeMap<String, u64>,
+        /// Memories by kind.
+        by_kind: BTreeMap<String, u64>,
+        /// Bytes of the store file.
+        store_bytes: u64,
+        /// Bytes of the index folder.
+        index_bytes: u64,
+        /// State of the indexes, over all spaces.
+        index: IndexState,
+    }
+}
+
+params! {
+    /// Params of `memory/audit`.
+    AuditParams {
+        /// Rows about this memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// Rows of this space; `personal` when neither is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        space: Option<String>,
+        /// From the page before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
+        /// Rows at most; 50 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+result! {
+    /// Who did something.
+    Actor {
+        /// User id.
+        uid: u32,
+        /// Process id.
+        pid: i32,
+        /// Executable, where it could be read.
+        executable: String,
+        /// Name the client gave in `initialize`.
+        client: String,
+    }
+}
+
+result! {
+    /// One row of the audit, newest first.
+    AuditRow {
+        /// When.
+        at: Timestamp,
+        /// The method.
+        method: String,
+        /// `read` or `write`.
+        access: String,
+        /// The space.
+        space: String,
+        /// Ids touched or shown, the first 1,000.
+        ids: Vec<String>,
+        /// Who.
+        actor: Actor,
+    }
+}
+
+/// Result of `memory/audit`.
+pub type AuditResult = Page<AuditRow>;
