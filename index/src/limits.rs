@@ -14,3 +14,5 @@ pub const CANDIDATES_MAX: usize = 1_000;
 pub const HITS_MAX: usize = 1_000;
 /// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
 pub const EMBED_CHARS_MAX: usize = 16_384;
+/// Nodes that one search of the graph looks at, at most.
+pub const GRAPH_FETCH_MAX: usize = 4_096;
