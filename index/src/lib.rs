@@ -18,4 +18,4 @@ pub use error::{IndexError, Result};
 pub use index::{Index, Opened, Stats};
 pub use query::{DecayParams, Filter, Mode, Query};
 pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
-pub use settings::{BackgroundScale, Calibration, Identity, Settings, VectorSource};
+pub use settings::{ZScale, Calibration, Identity, Settings, VectorSource};

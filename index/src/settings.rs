@@ -48,20 +48,20 @@ pub type VectorSource = Arc<dyn Fn(&[u64]) -> Vec<Option<Vec<f32>>> + Send + Syn
 
 /// Background sample of a model: the standard score of a cosine, given the query vector.
 /// A seam, so that another model (or a test) brings its own.
-pub type Calibration = Arc<dyn Fn(&[f32]) -> BackgroundScale + Send + Sync>;
+pub type Calibration = Arc<dyn Fn(&[f32]) -> ZScale + Send + Sync>;
 
 /// Mean and standard deviation of a query's cosines with the background sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BackgroundScale {
+pub struct ZScale {
     /// Mean cosine.
     pub mean: f32,
     /// Standard deviation, above 0.
-    pub deviation: f32,
+    pub sd: f32,
 }
 
-impl BackgroundScale {
+impl ZScale {
     /// Standard score of a cosine.
     pub fn z(self, cosine: f32) -> f32 {
-        (cosine - self.mean) / self.deviation.max(1e-6)
+        (cosine - self.mean) / self.sd.max(1e-6)
     }
 }
