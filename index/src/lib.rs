@@ -5,17 +5,23 @@
 //! hands every committed change to [`Index::apply`]; a search that starts after `apply` returned sees it.
 
 mod document;
+pub mod embed;
 mod error;
 mod index;
+mod lexical;
 pub mod limits;
 mod query;
 mod result;
+mod search;
 mod settings;
+mod snapshot;
+mod state;
 pub mod tokenize;
+pub mod vector;
 
 pub use document::{Change, Document, Prepared, Status, prepare};
 pub use error::{IndexError, Result};
 pub use index::{Index, Opened, Stats};
 pub use query::{DecayParams, Filter, Mode, Query};
 pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
-pub use settings::{ZScale, Calibration, Identity, Settings, VectorSource};
+pub use settings::{Calibration, Identity, Settings, VectorSource};

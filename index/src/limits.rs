@@ -32,3 +32,7 @@ pub const FLUSH_WAIT_MS: u64 = 120_000;
 pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
 /// Candidates whose cosine is computed again in full precision, per leg.
 pub const RESCORED_MAX: usize = 30;
+/// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
+pub const EMBED_CHARS_MAX: usize = 16_384;
+/// Documents that one space of a snapshot may have held at once.
+pub const SPACE_SLOTS_MAX: usize = 1 << 26;

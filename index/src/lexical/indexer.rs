@@ -5,7 +5,8 @@ use super::open::open;
 use super::schema::Payload;
 use super::writer::Writer;
 use crate::limits::{
-    LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS, LEXICAL_RETRY_MS_MAX, LEXICAL_RETRY_MS_MIN, LEXICAL_SAMPLE_DOCUMENTS,
+    LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS, LEXICAL_RETRY_MS_MAX, LEXICAL_RETRY_MS_MIN,
+    LEXICAL_SAMPLE_DOCUMENTS,
 };
 use crate::settings::{Identity, Settings};
 use crate::state::State;
@@ -40,6 +41,8 @@ struct Signal {
     /// Why the last round failed, if it did.
     failed: Option<String>,
     stop: bool,
+    /// What makes the full-text index suspect, if anything does: it is to be built anew.
+    suspect: Option<String>,
     /// Whether the state is whole, so that work may begin.
     started: bool,
 }
@@ -47,7 +50,15 @@ struct Signal {
 impl Work {
     /// The shared part of an index.
     pub(crate) fn new(state: State, identity: Identity, settings: Settings, dir: PathBuf) -> Self {
-        Self { state: RwLock::new(state), identity, settings, dir, signal: Mutex::default(), wake: Condvar::new(), done: Condvar::new() }
+        Self {
+            state: RwLock::new(state),
+            identity,
+            settings,
+            dir,
+            signal: Mutex::default(),
+            wake: Condvar::new(),
+            done: Condvar::new(),
+        }
     }
 
     /// Says that changes were applied.
@@ -63,6 +74,7 @@ impl Work {
     /// Says that the state is whole.
     pub(crate) fn start(&self) {
         let mut signal = self.signal.lock();
+        signal.stop = false;
         signal.started = true;
         signal.pending += 1;
         signal.since.get_or_insert_with(Instant::now);
@@ -85,6 +97,20 @@ impl Work {
             }
         }
         signal.failed.clone().map_or(Ok(()), |reason| Err(Some(reason)))
+    }
+
+    /// Says that the full-text index is not to be trusted: it is built anew.
+    pub(crate) fn suspect(&self, reason: String) {
+        let mut signal = self.signal.lock();
+        signal.suspect = Some(reason);
+        signal.pending += 1;
+        signal.since = Some(Instant::now() - Duration::from_millis(self.settings.batch_interval_ms));
+        self.wake.notify_one();
+    }
+
+    /// Back to before the first start.
+    pub(crate) fn reset(&self) {
+        *self.signal.lock() = Signal::default();
     }
 
     fn payload(&self, seq: u64) -> Payload {
@@ -127,6 +153,7 @@ impl Drop for Running {
 impl Indexer {
     /// Starts the thread. `snapshot` writes a snapshot if enough has changed.
     pub(crate) fn spawn(work: Arc<Work>, writer: Option<Writer>, snapshot: Box<dyn FnMut() + Send>) -> std::io::Result<Running> {
+        work.signal.lock().stop = false;
         let mut indexer = Self { work: Arc::clone(&work), writer, failures: 0, retry_at: None, snapshot };
         let thread = std::thread::Builder::new().name("tiro-index".to_owned()).spawn(move || indexer.run())?;
         Ok(Running { work, thread: Some(thread) })
@@ -142,7 +169,11 @@ impl Indexer {
             drop(signal);
             (self.snapshot)();
         }
-        self.work.signal.lock().answered = u64::MAX;
+        let mut signal = self.work.signal.lock();
+        if signal.answered < signal.wanted {
+            signal.answered = signal.wanted;
+            signal.failed = Some("the index is closing".to_owned());
+        }
         self.work.done.notify_all();
     }
 
@@ -205,6 +236,11 @@ impl Indexer {
     }
 
     fn write_all(&mut self) -> Result<(), String> {
+        let suspect = self.work.signal.lock().suspect.take();
+        if let Some(reason) = suspect {
+            tracing::warn!(%reason, "full-text index: built anew");
+            self.discard();
+        }
         loop {
             let mut writer = match self.writer.take() {
                 Some(writer) => writer,
@@ -226,11 +262,17 @@ impl Indexer {
         }
     }
 
+    /// Gives the full-text index up, on disk too.
+    fn discard(&mut self) {
+        self.writer = None;
+        self.work.state.write().forget_lexical();
+        let _ = std::fs::remove_dir_all(&self.work.dir);
+    }
+
     /// Opens the folder again after a failure and learns from it what it holds.
     fn reopen(&mut self) -> Result<Writer, String> {
         if self.failures >= LEXICAL_FAILURES_MAX && self.failures.is_multiple_of(LEXICAL_FAILURES_MAX) {
-            self.work.state.write().forget_lexical();
-            let _ = std::fs::remove_dir_all(&self.work.dir);
+            self.discard();
         }
         let seq = self.work.state.read().seq;
         open_and_reconcile(&self.work, seq).map(|(writer, _)| writer)
@@ -265,6 +307,9 @@ pub(crate) fn open_and_reconcile(work: &Work, store_seq: u64) -> Result<(Writer,
     drop(opened);
     std::fs::remove_dir_all(&work.dir).map_err(|error| format!("cannot remove {}: {error}", work.dir.display()))?;
     let opened = open(&work.dir, &wanted)?;
-    work.state.write().reconcile(Arc::clone(&opened.reader)).map_err(|held| format!("a new index holds document {} twice", held.0))?;
+    work.state
+        .write()
+        .reconcile(Arc::clone(&opened.reader))
+        .map_err(|held| format!("a new index holds document {} twice", held.0))?;
     Ok((Writer::new(opened), Some(reason)))
 }

@@ -32,7 +32,9 @@ pub(crate) fn open(dir: &Path, wanted: &Payload) -> Result<Opened, String> {
     if dir.exists() {
         fs::remove_dir_all(dir).map_err(|error| format!("cannot remove {}: {error}", dir.display()))?;
     }
-    fresh(dir).map(|opened| Opened { rebuilt: reason, ..opened }).map_err(|error| format!("cannot make {}: {error}", dir.display()))
+    fresh(dir)
+        .map(|opened| Opened { rebuilt: reason, ..opened })
+        .map_err(|error| format!("cannot make {}: {error}", dir.display()))
 }
 
 /// Opens what is there; `None` when nothing is, an error with the reason when it cannot be trusted.
@@ -62,7 +64,9 @@ fn existing(dir: &Path, wanted: &Payload) -> Result<Option<Opened>, String> {
     };
     for file in metas.list_segment_files() {
         let directory = index.directory();
-        if directory.exists(&file).map_err(|error| error.to_string())? && !directory.validate_checksum(&file).map_err(|error| error.to_string())? {
+        if directory.exists(&file).map_err(|error| error.to_string())?
+            && !directory.validate_checksum(&file).map_err(|error| error.to_string())?
+        {
             return Err(format!("the checksum of {} does not match", file.display()));
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tantivy::columnar::ColumnValues;
-use tantivy::query::{BooleanQuery, Bm25StatisticsProvider, EnableScoring, Occur, Query, TermQuery};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, Searcher, TERMINATED, Term};
 
@@ -130,7 +130,9 @@ impl Reader {
             let term = Term::from_field_text(self.fields.terms, &text);
             let mut found = false;
             for (segment, columns) in self.searcher.segment_readers().iter().zip(&self.columns) {
-                let Some(mut postings) = segment.inverted_index(self.fields.terms)?.read_postings(&term, IndexRecordOption::Basic)? else {
+                let Some(mut postings) =
+                    segment.inverted_index(self.fields.terms)?.read_postings(&term, IndexRecordOption::Basic)?
+                else {
                     continue;
                 };
                 while postings.doc() != TERMINATED && !found {

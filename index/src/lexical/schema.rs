@@ -31,7 +31,10 @@ pub(super) const SEQ: &str = "seq";
 /// The schema and its fields.
 pub(super) fn schema() -> (Schema, Fields) {
     let mut builder = Schema::builder();
-    let indexing = TextFieldIndexing::default().set_tokenizer("whitespace").set_index_option(IndexRecordOption::WithFreqs).set_fieldnorms(true);
+    let indexing = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_index_option(IndexRecordOption::WithFreqs)
+        .set_fieldnorms(true);
     let fields = Fields {
         terms: builder.add_text_field("terms", TextOptions::default().set_indexing_options(indexing)),
         key: builder.add_u64_field(KEY, INDEXED | FAST),

@@ -15,7 +15,7 @@ use tantivy::{IndexWriter, TantivyDocument, Term};
 const DELETED_SHARE_MAX: f32 = 0.2;
 
 /// The full-text index, for writing.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     opened: Opened,
     writer: Option<IndexWriter>,
     /// Documents that the last commit holds.

@@ -32,7 +32,8 @@ impl<'a> Eligible<'a> {
     /// Whether a document fulfils it.
     pub(crate) fn admits(&self, slot: &Slot) -> bool {
         let (filter, facets) = (self.filter, slot.facets);
-        let status = if filter.statuses.is_empty() { facets.status == Status::Active } else { filter.statuses.contains(&facets.status) };
+        let status =
+            if filter.statuses.is_empty() { facets.status == Status::Active } else { filter.statuses.contains(&facets.status) };
         status
             && (filter.kinds.is_empty() || filter.kinds.contains(&facets.kind))
             && (filter.categories.is_empty() || filter.categories.contains(&facets.category))

@@ -3,7 +3,6 @@
 use super::bm25::Bm25;
 use super::filter::Eligible;
 use crate::lexical::Question;
-use crate::limits::DIRECT_DOCUMENTS_MAX;
 use crate::result::ServedBy;
 use crate::state::State;
 use crate::state::slot::{Lexical, Slot};
@@ -31,11 +30,11 @@ pub(crate) struct Leg {
 
 impl<'a> View<'a> {
     /// Looks at a space; decides whether its eligible documents are few.
-    pub(crate) fn new(state: &'a State, number: u32, space: &'a Space, eligible: &'a Eligible<'a>) -> Self {
+    pub(crate) fn new(state: &'a State, number: u32, space: &'a Space, eligible: &'a Eligible<'a>, few_max: usize) -> Self {
         let mut view = Self { state, number, space, eligible, few: None };
-        if space.len() <= DIRECT_DOCUMENTS_MAX || !eligible.is_plain() {
-            let few: Vec<u32> = view.eligible_slots().map(|(at, _)| at).take(DIRECT_DOCUMENTS_MAX + 1).collect();
-            view.few = (few.len() <= DIRECT_DOCUMENTS_MAX).then_some(few);
+        if space.len() <= few_max || !eligible.is_plain() {
+            let few: Vec<u32> = view.eligible_slots().map(|(at, _)| at).take(few_max + 1).collect();
+            view.few = (few.len() <= few_max).then_some(few);
         }
         view
     }
@@ -79,7 +78,8 @@ impl<'a> View<'a> {
     fn by_full_text(&self, tokens: &[QueryToken], limit: usize) -> Result<Vec<u32>, Option<String>> {
         let reader = self.state.reader.as_ref().ok_or(None)?;
         let statistics = &self.space.statistics;
-        let known: Vec<u32> = tokens.iter().map(|token| token.id).filter(|&id| !self.eligible.is_plain() || statistics.frequency(id) > 0).collect();
+        let known: Vec<u32> =
+            tokens.iter().map(|token| token.id).filter(|&id| !self.eligible.is_plain() || statistics.frequency(id) > 0).collect();
         if known.is_empty() {
             return Ok(Vec::new());
         }

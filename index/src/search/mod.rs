@@ -6,13 +6,14 @@ mod filter;
 mod fuse;
 mod legs;
 
+use crate::embed::ZScale;
 use crate::limits::{CANDIDATES_MAX, CANDIDATES_MIN, HITS_MAX, RESCORED_MAX};
 use crate::query::{Mode, Query};
-use crate::result::{Features, Hit, SearchResult, ServedBy};
-use crate::settings::{Settings, VectorSource, ZScale};
+use crate::result::{Features, Hit, SearchResult};
+use crate::settings::{Settings, VectorSource};
 use crate::state::State;
 use crate::state::space::Space;
-use crate::tokenize::query_tokens;
+use crate::tokenize::{QueryToken, query_tokens};
 use crate::vector::dot;
 use bm25::Bm25;
 use filter::Eligible;
@@ -38,8 +39,10 @@ struct Candidate {
     features: Features,
 }
 
-/// Searches the state.
-pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) -> SearchResult {
+/// Searches the state. The second value says what is wrong with the full-text index, where reading it failed.
+pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) -> (SearchResult, Option<String>) {
+    let mut damaged = None;
+    let tokens = query_tokens(query.text);
     let mut result = SearchResult { seq: state.seq, degraded: degraded(state), ..SearchResult::default() };
     let mut candidates = Vec::new();
     let eligible = Eligible::new(&query.filter);
@@ -48,38 +51,53 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
     spaces.dedup();
     for number in spaces {
         if let Some(space) = state.spaces.get(&number) {
-            let view = View::new(state, number, space, &eligible);
-            gather(&view, query, context, &mut candidates, &mut result);
+            let view = View::new(state, number, space, &eligible, context.settings.direct_documents_max);
+            let trouble = gather(&view, (query, &tokens), context, &mut candidates, &mut result);
+            damaged = damaged.or(trouble);
         }
     }
     if let Some(vector) = query.vector.filter(|_| query.mode != Mode::Lexical) {
         rescore(&mut candidates, vector, query, context);
     }
     rank(state, query, candidates, &mut result);
-    result
+    if let Some(reason) = &damaged {
+        result.degraded =
+            Some(format!("the full-text index is damaged ({reason}) and is being rebuilt; documents are read from memory"));
+    }
+    (result, damaged)
 }
 
 fn degraded(state: &State) -> Option<String> {
     if !state.loaded {
         return Some("the index is still loading".to_owned());
     }
-    state.trouble.as_ref().map(|reason| format!("the full-text index cannot be written ({reason}); newer documents are read from memory"))
+    state
+        .trouble
+        .as_ref()
+        .map(|reason| format!("the full-text index cannot be written ({reason}); newer documents are read from memory"))
 }
 
 /// Both legs of one space, every feature of each candidate.
-fn gather(view: &View<'_>, query: &Query<'_>, context: &Context<'_>, out: &mut Vec<Candidate>, result: &mut SearchResult) {
+fn gather(
+    view: &View<'_>,
+    (query, tokens): (&Query<'_>, &[QueryToken]),
+    context: &Context<'_>,
+    out: &mut Vec<Candidate>,
+    result: &mut SearchResult,
+) -> Option<String> {
+    let mut trouble = None;
     let limit = match query.candidates {
         0 => CANDIDATES_DEFAULT,
         wanted => wanted.clamp(CANDIDATES_MIN, CANDIDATES_MAX),
     }
     .max(query.limit.min(HITS_MAX));
-    let tokens = query_tokens(query.text);
-    let bm25 = Bm25::new(&tokens, &view.space.statistics);
+    let bm25 = Bm25::new(tokens, &view.space.statistics);
     let vector = query.vector.filter(|_| query.mode != Mode::Lexical);
     let mut found: Vec<(u32, Option<f32>, Option<f32>)> = Vec::with_capacity(2 * limit);
     if query.mode != Mode::Vector && !tokens.is_empty() {
-        let leg = view.by_words(&tokens, &bm25, limit);
+        let leg = view.by_words(tokens, &bm25, limit);
         note(result, &leg);
+        trouble = leg.trouble;
         found.extend(leg.found.into_iter().map(|(slot, score)| (slot, Some(score), None)));
     }
     if let Some(vector) = vector {
@@ -88,7 +106,8 @@ fn gather(view: &View<'_>, query: &Query<'_>, context: &Context<'_>, out: &mut V
         found.extend(leg.found.into_iter().map(|(slot, score)| (slot, None, Some(score))));
     }
     found.sort_unstable_by_key(|candidate| candidate.0);
-    let missing: Vec<u32> = found.chunk_by(|a, b| a.0 == b.0).filter(|same| same.iter().all(|c| c.2.is_none())).map(|same| same[0].0).collect();
+    let missing: Vec<u32> =
+        found.chunk_by(|a, b| a.0 == b.0).filter(|same| same.iter().all(|c| c.2.is_none())).map(|same| same[0].0).collect();
     let mut cosines = vector.map(|vector| view.space.vectors.cosines(vector, &missing)).unwrap_or_default().into_iter();
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let (by_words, by_vector) = (same.iter().find_map(|c| c.1), same.iter().find_map(|c| c.2));
@@ -108,6 +127,7 @@ fn gather(view: &View<'_>, query: &Query<'_>, context: &Context<'_>, out: &mut V
         candidate.weigh(query.mode, context);
         out.push(candidate);
     }
+    trouble
 }
 
 fn note(result: &mut SearchResult, leg: &legs::Leg) {
@@ -115,9 +135,6 @@ fn note(result: &mut SearchResult, leg: &legs::Leg) {
         if !result.served_by.contains(&served) {
             result.served_by.push(served);
         }
-    }
-    if leg.trouble.is_some() {
-        result.degraded.clone_from(&leg.trouble);
     }
 }
 
@@ -160,15 +177,26 @@ fn rescore(candidates: &mut [Candidate], vector: &[f32], query: &Query<'_>, cont
 
 /// Ranks, threshold, decay, limit.
 fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candidate>, result: &mut SearchResult) {
-    number(&mut candidates, |c| c.features.lexical_rank.is_some(), |c| c.features.lexical, |c, rank| c.features.lexical_rank = Some(rank));
-    number(&mut candidates, |c| c.features.vector_rank.is_some(), |c| c.features.cosine.unwrap_or(-1.0), |c, rank| c.features.vector_rank = Some(rank));
+    number(
+        &mut candidates,
+        |c| c.features.lexical_rank.is_some(),
+        |c| c.features.lexical,
+        |c, rank| c.features.lexical_rank = Some(rank),
+    );
+    number(
+        &mut candidates,
+        |c| c.features.vector_rank.is_some(),
+        |c| c.features.cosine.unwrap_or(-1.0),
+        |c, rank| c.features.vector_rank = Some(rank),
+    );
     number(&mut candidates, |_| true, |c| c.evidence, |c, rank| c.features.rank_without_decay = rank);
     let threshold = query.threshold.unwrap_or(fuse::THRESHOLD_DEFAULT);
     let limit = query.limit.min(HITS_MAX);
     let kept = candidates.iter().filter(|c| c.features.relevance >= threshold).count();
     result.below_threshold = candidates.len().min(limit).saturating_sub(kept);
     candidates.retain(|c| c.features.relevance >= threshold);
-    let mut hits: Vec<Hit> = candidates.into_iter().filter_map(|candidate| finish(state.spaces.get(&candidate.space)?, candidate, query)).collect();
+    let mut hits: Vec<Hit> =
+        candidates.into_iter().filter_map(|candidate| finish(state.spaces.get(&candidate.space)?, candidate, query)).collect();
     hits.sort_by(|a, b| {
         let evidence = a.features.rank_without_decay.cmp(&b.features.rank_without_decay);
         b.score.total_cmp(&a.score).then(evidence)
@@ -201,9 +229,16 @@ fn finish(space: &Space, candidate: Candidate, query: &Query<'_>) -> Option<Hit>
 }
 
 /// Numbers some candidates from 1, highest value first, ties by newer key.
-fn number(candidates: &mut [Candidate], which: impl Fn(&Candidate) -> bool, value: impl Fn(&Candidate) -> f32, set: impl Fn(&mut Candidate, u32)) {
+fn number(
+    candidates: &mut [Candidate],
+    which: impl Fn(&Candidate) -> bool,
+    value: impl Fn(&Candidate) -> f32,
+    set: impl Fn(&mut Candidate, u32),
+) {
     let mut order: Vec<usize> = (0..candidates.len()).filter(|&i| which(&candidates[i])).collect();
-    order.sort_unstable_by(|&a, &b| value(&candidates[b]).total_cmp(&value(&candidates[a])).then(candidates[b].key.cmp(&candidates[a].key)));
+    order.sort_unstable_by(|&a, &b| {
+        value(&candidates[b]).total_cmp(&value(&candidates[a])).then(candidates[b].key.cmp(&candidates[a].key))
+    });
     for (rank, i) in order.into_iter().enumerate() {
         set(&mut candidates[i], rank as u32 + 1);
     }

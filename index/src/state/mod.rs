@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) loaded: bool,
     /// Changes since the last snapshot.
     pub(crate) changes: usize,
+    /// Sequence of the newest snapshot, 0 when there is none.
+    pub(crate) snapshot_seq: u64,
     /// The full-text index as last committed; `None` until reconciled.
     pub(crate) reader: Option<Arc<Reader>>,
     /// What is wrong with the full-text index, if anything.
@@ -109,7 +111,8 @@ impl State {
         if self.document(document.key).is_some_and(|old| old.seq >= document.seq) {
             return;
         }
-        let there = self.take(document.key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&document.key);
+        let there =
+            self.take(document.key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&document.key);
         let mut slot = Slot::of(&document, tokens);
         slot.lexical = if there { Lexical::Outdated } else { Lexical::Absent };
         self.insert(document.space, slot, document.vector.as_deref());
@@ -246,6 +249,43 @@ impl State {
             })
             .take(max)
             .collect()
+    }
+
+    /// What the full-text index and memory disagree about, in words.
+    pub(crate) fn verify(&self) -> Vec<String> {
+        let Some(reader) = &self.reader else {
+            return Vec::new();
+        };
+        let mut problems = Vec::new();
+        let mut seen: NumberMap<u64, u64> = NumberMap::default();
+        let walk: Result<(), std::convert::Infallible> = reader.for_each_held(&mut |key, seq| {
+            if seen.insert(key, seq).is_some() {
+                problems.push(format!("the full-text index holds document {key} twice"));
+            }
+            Ok(())
+        });
+        walk.unwrap_or_else(|never| match never {});
+        for space in self.spaces.values() {
+            for (_, slot) in space.iter() {
+                let expected = match (slot.lexical, seen.remove(&slot.key)) {
+                    (Lexical::Current, Some(seq)) => seq == slot.seq,
+                    (Lexical::Outdated, Some(seq)) => seq != slot.seq,
+                    (Lexical::Absent, None) => true,
+                    _ => false,
+                };
+                if !expected {
+                    problems.push(format!("the full-text index does not hold document {} as it should", slot.key));
+                }
+            }
+        }
+        let gone = seen.into_keys().filter(|key| !self.removed.contains(key));
+        problems.extend(gone.map(|key| format!("the full-text index holds document {key}, which is gone")));
+        problems
+    }
+
+    /// Heap bytes, about.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.by_key.capacity() * 17 + self.spaces.values().map(Space::memory_bytes).sum::<usize>()
     }
 
     /// Gives the full-text index up: everything is served from memory until it is built anew.

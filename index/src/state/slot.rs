@@ -67,15 +67,12 @@ pub(crate) struct Facets {
 impl Slot {
     /// What is held of a document.
     pub(crate) fn of(document: &Document, tokens: Tokens) -> Self {
-        let labels: Vec<u64> = [
-            (LabelKind::Tag, &document.tags),
-            (LabelKind::Entity, &document.entities),
-            (LabelKind::Speaker, &document.speakers),
-        ]
-        .into_iter()
-        .flat_map(|(kind, labels)| labels.iter().map(move |label| label_hash(kind, label)))
-        .chain(document.session.iter().map(|session| label_hash(LabelKind::Session, session)))
-        .collect();
+        let labels: Vec<u64> =
+            [(LabelKind::Tag, &document.tags), (LabelKind::Entity, &document.entities), (LabelKind::Speaker, &document.speakers)]
+                .into_iter()
+                .flat_map(|(kind, labels)| labels.iter().map(move |label| label_hash(kind, label)))
+                .chain(document.session.iter().map(|session| label_hash(LabelKind::Session, session)))
+                .collect();
         Self {
             key: document.key,
             seq: document.seq,
@@ -87,12 +84,7 @@ impl Slot {
             labels: (!labels.is_empty()).then(|| labels.into()),
             use_count: document.use_count,
             importance: document.importance,
-            facets: Facets {
-                status: document.status,
-                kind: document.kind,
-                category: document.category,
-                pinned: document.pinned,
-            },
+            facets: Facets { status: document.status, kind: document.kind, category: document.category, pinned: document.pinned },
             lexical: Lexical::Absent,
         }
     }

@@ -82,6 +82,20 @@ impl Space {
         }
     }
 
+    /// A space out of a snapshot; every document is in the overlay until the full-text index was asked.
+    pub(crate) fn from_parts(slots: Vec<Option<Slot>>, vectors: Block, frequencies: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut statistics = Statistics { frequencies: frequencies.collect(), ..Statistics::default() };
+        for slot in slots.iter().flatten().filter(|slot| slot.facets.status == Status::Active) {
+            statistics.documents += 1;
+            statistics.tokens += u64::from(slot.tokens.length());
+        }
+        let free = (0..slots.len() as u32).filter(|&at| slots[at as usize].is_none()).collect();
+        let queued = vec![false; slots.len()];
+        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics };
+        space.rebuild_overlay();
+        space
+    }
+
     /// The document in a slot.
     pub(crate) fn slot(&self, slot: u32) -> Option<&Slot> {
         self.slots.get(slot as usize)?.as_ref()
@@ -168,7 +182,8 @@ impl Space {
 
     /// Heap bytes, about.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let tokens: usize = self.iter().map(|(_, slot)| slot.tokens.memory_bytes() + slot.labels.as_ref().map_or(0, |l| l.len() * 8 + 32)).sum();
+        let tokens: usize =
+            self.iter().map(|(_, slot)| slot.tokens.memory_bytes() + slot.labels.as_ref().map_or(0, |l| l.len() * 8 + 32)).sum();
         tokens
             + self.slots.capacity() * size_of::<Option<Slot>>()
             + (self.free.capacity() + self.overlay.capacity()) * 4
