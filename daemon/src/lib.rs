@@ -3,3 +3,5 @@
 //! `rpc -> service -> {session, memory, harness} -> {store, index, model, tool}`, never upward.
 
 pub mod clock;
+pub mod limits;
+pub mod store;
