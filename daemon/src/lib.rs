@@ -2,6 +2,9 @@
 //!
 //! `rpc -> service -> {session, memory, harness} -> {store, index, model, tool}`, never upward.
 
+pub mod agent;
+pub mod caller;
 pub mod clock;
 pub mod limits;
+pub mod model;
 pub mod store;

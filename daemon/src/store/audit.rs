@@ -8,7 +8,7 @@ use super::read::Reads;
 use super::rows::{Direction, Rows};
 use super::write_tx::WriteTx;
 use super::{codec, keys, tables};
-use crate::limits::{AUDIT_KEYS_MAX, AUDIT_QUEUE_MAX, AUDIT_ROWS_MAX, AUDIT_TRIM_ROWS_MAX};
+use crate::limits::{AUDIT_QUEUE_MAX, AUDIT_ROWS_MAX, AUDIT_TRIM_ROWS_MAX, IDS_LISTED_MAX};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
@@ -30,7 +30,7 @@ impl WriteTx {
     /// # Errors
     /// The disk's.
     pub fn append_audit(&mut self, mut record: AuditRecord) -> Result<u64, StoreError> {
-        record.keys.truncate(AUDIT_KEYS_MAX);
+        record.keys.truncate(IDS_LISTED_MAX);
         record.row = self.audit_head.row + 1;
         record.chain = chain(&self.audit_head.chain, &record)?;
         self.put(tables::AUDIT, &keys::u64(record.row), &record)?;

@@ -60,8 +60,7 @@ fn write<R: Serialize + ?Sized>(table: Table, record: &R, bytes: &mut Vec<u8>) -
 /// # Errors
 /// `Damaged`, naming table and key.
 pub fn payload<'a>(table: Table, key: &[u8], bytes: &'a [u8]) -> Result<&'a [u8], StoreError> {
-    let (Some(&version), Some(sum), Some(payload)) =
-        (bytes.first(), bytes.get(1..ENVELOPE_BYTES), bytes.get(ENVELOPE_BYTES..))
+    let (Some(&version), Some(sum), Some(payload)) = (bytes.first(), bytes.get(1..ENVELOPE_BYTES), bytes.get(ENVELOPE_BYTES..))
     else {
         return Err(damaged(table, key, "the row is cut short"));
     };

@@ -40,9 +40,7 @@ impl Room {
     /// The same error with this volume's figures.
     pub(super) fn describe(dir: &Path, error: StoreError) -> StoreError {
         match (error, Room::of(dir)) {
-            (StoreError::Full { .. }, Some(Room { free_bytes, reserve_bytes })) => {
-                StoreError::Full { free_bytes, reserve_bytes }
-            }
+            (StoreError::Full { .. }, Some(Room { free_bytes, reserve_bytes })) => StoreError::Full { free_bytes, reserve_bytes },
             (other, _) => other,
         }
     }

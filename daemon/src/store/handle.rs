@@ -259,9 +259,7 @@ impl Handle {
     pub(super) fn close(&self) -> Result<(), StoreError> {
         let database = self.database.write().take();
         *self.health.write() = Health::Closed;
-        let closed = database.map_or(Ok(()), |database| {
-            super::rows::guarded(|| database.close().map_err(engine))
-        });
+        let closed = database.map_or(Ok(()), |database| super::rows::guarded(|| database.close().map_err(engine)));
         self.lock.lock().take();
         closed
     }

@@ -21,8 +21,7 @@ impl StoreLock {
     pub(super) fn take(dir: &Path) -> Result<Self, OpenError> {
         let path = dir.join(LOCK_FILE);
         let failed = |error: std::io::Error| OpenError::Store { path: path.clone(), source: StoreError::io(&error) };
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => Ok(StoreLock { file }),
             Err(TryLockError::WouldBlock) => {

@@ -243,11 +243,7 @@ impl Store {
         self.exclusive(Box::new(|| Ok(())), StoreChange::Reopened)
     }
 
-    fn exclusive(
-        &self,
-        work: Box<dyn FnOnce() -> Result<(), StoreError> + Send>,
-        change: StoreChange,
-    ) -> Result<(), StoreError> {
+    fn exclusive(&self, work: Box<dyn FnOnce() -> Result<(), StoreError> + Send>, change: StoreChange) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
         self.send(Command::Exclusive(Exclusive { work, change, reply })).map_err(|_| StoreError::Closed)?;
         answer.blocking_recv().unwrap_or(Err(StoreError::Closed))

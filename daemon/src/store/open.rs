@@ -162,9 +162,7 @@ pub(super) fn open_file(path: &Path, options: &OpenOptions) -> Result<Opened, Op
     let (record, seq) = view.and_then(|tx| identity(&tx)).map_err(|error| match error {
         Identity::Foreign(what) => OpenError::Foreign { path: path.to_owned(), what },
         Identity::Newer(found) => OpenError::Newer { path: path.to_owned(), found, supported: FORMAT },
-        Identity::Store(StoreError::Damaged { table, key, what }) => {
-            damaged(format!("{what} (table {table}, key {key})"))
-        }
+        Identity::Store(StoreError::Damaged { table, key, what }) => damaged(format!("{what} (table {table}, key {key})")),
         Identity::Store(other) => failed(other),
     })?;
     let read_only = backend.release().err().map(|error| StoreError::io(&error));

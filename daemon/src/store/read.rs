@@ -268,12 +268,7 @@ pub(super) fn lost(rows: &impl Rows, table: tables::Table, key: &[u8]) -> StoreE
 }
 
 /// A part of a key.
-pub(super) fn part<T>(
-    rows: &impl Rows,
-    part: Option<T>,
-    table: tables::Table,
-    key: &[u8],
-) -> Result<T, StoreError> {
+pub(super) fn part<T>(rows: &impl Rows, part: Option<T>, table: tables::Table, key: &[u8]) -> Result<T, StoreError> {
     part.ok_or_else(|| rows.note(codec::damaged(table, key, "the key is too short")))
 }
 

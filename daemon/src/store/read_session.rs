@@ -70,12 +70,7 @@ pub trait SessionReads: Rows + Sized {
     }
 
     /// At most `max` turns of a session, by the time they were started.
-    fn turns_of_session(
-        &self,
-        session: u64,
-        direction: Direction,
-        max: usize,
-    ) -> Result<Vec<TurnRecord>, StoreError> {
+    fn turns_of_session(&self, session: u64, direction: Direction, max: usize) -> Result<Vec<TurnRecord>, StoreError> {
         let (from, to) = session_turns(session);
         let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
         let rows = self.rows(tables::SESSION_TURNS, bounds, direction, max)?;

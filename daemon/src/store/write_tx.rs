@@ -8,15 +8,13 @@ use super::read::Reads;
 use super::rows::{Direction, Row, Rows, collect, guarded};
 use super::tables::{SETTING_AUDIT, SETTING_SEQ, Table};
 use super::{codec, keys, tables};
-use crate::limits::{IDEMPOTENCY_KEPT_DAYS, IDEMPOTENCY_SWEEP_ROWS_MAX};
+use crate::limits::{IDEMPOTENCY_SWEEP_ROWS_MAX, KEY_KEPT_MS};
 use redb::{ReadableTableMetadata, WriteTransaction};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::ops::Bound;
 use tiro_schema::convert::STATUS_FORGOTTEN;
-use tiro_schema::record::{
-    AuditHeadRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, SpaceRecord, UseRecord, VectorRecord,
-};
+use tiro_schema::record::{AuditHeadRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, SpaceRecord, UseRecord, VectorRecord};
 
 /// Something to do once the transaction is committed.
 pub(super) type Hook = Box<dyn FnOnce() + Send>;
@@ -196,8 +194,7 @@ impl WriteTx {
         if let Some(vectors) = vectors {
             self.put_vectors(record.key, record.vector_version, vectors)?;
         }
-        let outbox =
-            OutboxRecord { key: record.key, version: record.version, remove: record.status == STATUS_FORGOTTEN };
+        let outbox = OutboxRecord { key: record.key, version: record.version, remove: record.status == STATUS_FORGOTTEN };
         self.put(tables::OUTBOX, &keys::u64(record.seq), &outbox)
     }
 
@@ -207,8 +204,8 @@ impl WriteTx {
     /// The disk's.
     pub fn put_vectors(&mut self, key: u64, version: u32, vectors: &[Vec<f32>]) -> Result<(), StoreError> {
         for (passage, values) in vectors.iter().enumerate() {
-            let passage = u16::try_from(passage)
-                .map_err(|_| StoreError::Invalid(format!("memory {key} has too many passages")))?;
+            let passage =
+                u16::try_from(passage).map_err(|_| StoreError::Invalid(format!("memory {key} has too many passages")))?;
             let record = VectorRecord { values: values.clone() };
             self.put(tables::VECTORS, &keys::passage(key, version, passage), &record)?;
         }
@@ -290,7 +287,7 @@ impl WriteTx {
         if let Some(lapsed) = lapsed {
             self.take_out(tables::IDEMPOTENCY_EXPIRY, &keys::time_32(lapsed.expires_at_ms, hash))?;
         }
-        let expires_at_ms = self.now_ms.saturating_add(IDEMPOTENCY_KEPT_DAYS * 24 * 60 * 60 * 1_000);
+        let expires_at_ms = self.now_ms.saturating_add(KEY_KEPT_MS);
         let record = IdempotencyRecord { body_hash, result_json, expires_at_ms };
         self.put(tables::IDEMPOTENCY_EXPIRY, &keys::time_32(expires_at_ms, hash), &())?;
         self.put(tables::IDEMPOTENCY, hash, &record)
