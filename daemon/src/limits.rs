@@ -56,6 +56,137 @@ pub const BLOCKING_THREADS_MAX: usize = 64;
 /// Computations (recalls and the like) at once, for each core.
 pub const COMPUTATIONS_PER_CORE: usize = 2;
 
+// Memory.
+
+/// Bytes of one memory's text.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Characters above which a text is cut into passages for the index.
+pub const PASSAGE_THRESHOLD_CHARS: usize = 4_000;
+/// Characters of one passage, at most.
+pub const PASSAGE_CHARS_MAX: usize = 2_000;
+/// Passages of one text, at most: every passage but the last has at least half its characters.
+pub const PASSAGES_MAX: usize = 2 * TEXT_BYTES_MAX / PASSAGE_CHARS_MAX + 2;
+/// Tags of one memory.
+pub const TAGS_MAX: usize = 64;
+/// Bytes of one tag.
+pub const TAG_BYTES_MAX: usize = 128;
+/// Entities of one memory.
+pub const ENTITIES_MAX: usize = 64;
+/// Bytes of one entity's name.
+pub const ENTITY_BYTES_MAX: usize = 256;
+/// Bytes of one member of a source.
+pub const SOURCE_MEMBER_BYTES_MAX: usize = 2_048;
+/// Sources kept of one memory: the first and the newest.
+pub const SOURCES_MAX: usize = 64;
+/// Characters of a space's name.
+pub const SPACE_NAME_CHARS_MAX: usize = 64;
+/// Spaces one recall may name.
+pub const SPACES_PER_RECALL_MAX: usize = 64;
+/// Spaces of one store.
+pub const SPACES_MAX: usize = 10_000;
+/// Bytes of an idempotency key.
+pub const KEY_BYTES_MAX: usize = 256;
+/// Milliseconds an idempotency key is kept: 7 days.
+pub const KEY_KEPT_MS: i64 = 7 * 24 * 3_600 * 1_000;
+/// Items of one `memory/rememberMany` and lines of one `memory/import`.
+pub const ITEMS_PER_CALL_MAX: usize = 5_000;
+/// Items written in one transaction.
+pub const ITEMS_PER_TRANSACTION: usize = 512;
+/// Ids one call may name.
+pub const IDS_PER_CALL_MAX: usize = 1_000;
+/// Ids an answer or an audit row lists.
+pub const IDS_LISTED_MAX: usize = 1_000;
+/// Candidates an ambiguous prefix lists.
+pub const CANDIDATES_LISTED_MAX: usize = 20;
+/// Characters of an id's prefix, at least.
+pub const ID_PREFIX_CHARS_MIN: usize = 8;
+/// Bytes of a recall's query.
+pub const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Hits of one recall.
+pub const HITS_MAX: u32 = 200;
+/// Hits of one recall when the call does not say.
+pub const HITS_DEFAULT: u32 = 5;
+/// Hits a context may hold when the call does not say.
+pub const CONTEXT_HITS_DEFAULT: u32 = 20;
+/// Tokens of a context when the call does not say.
+pub const CONTEXT_TOKENS_DEFAULT: u32 = 2_000;
+/// Values one member of a filter may list.
+pub const FILTER_VALUES_MAX: usize = 256;
+/// Items of one page.
+pub const PAGE_ITEMS_MAX: u32 = 500;
+/// Items of one page of a list or of the audit when the call does not say.
+pub const PAGE_ITEMS_DEFAULT: u32 = 50;
+/// Lines of one page of an export when the call does not say.
+pub const EXPORT_LINES_DEFAULT: u32 = 200;
+/// Bytes of text in one page, beyond which it ends early.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Records one page may read, found or not; a page that reaches it is short and has a cursor.
+pub const PAGE_SCAN_MAX: usize = 20_000;
+/// Audit rows one page may read.
+pub const AUDIT_SCAN_MAX: usize = 20_000;
+/// Milliseconds a forgotten memory can be brought back: 7 days.
+pub const UNDO_FORGET_MS: i64 = 7 * 24 * 3_600 * 1_000;
+/// Versions `memory/undo` looks back through.
+pub const UNDO_VERSIONS_MAX: usize = 1_000;
+/// Outbox rows read at a time when the index catches up.
+pub const REPLAY_ROWS: usize = 1_024;
+
+// Model.
+
+/// Events of one model call that wait for a slow reader.
+pub const MODEL_EVENTS_QUEUED_MAX: usize = 64;
+/// Longest line, and longest data of one event, of a model's stream.
+pub const MODEL_SSE_LINE_BYTES_MAX: usize = 4 << 20;
+/// Longest stream of one model call: an endless one ends here.
+pub const MODEL_STREAM_BYTES_MAX: usize = 64 << 20;
+/// Longest text, and longest thinking, of one reply.
+pub const MODEL_TEXT_BYTES_MAX: usize = 4 << 20;
+/// Longest arguments of all calls of one reply together.
+pub const MODEL_ARGUMENT_BYTES_MAX: usize = 4 << 20;
+/// Most calls in one reply.
+pub const MODEL_CALLS_MAX: usize = 64;
+/// Most bytes of provider-opaque blocks in one reply.
+pub const MODEL_OPAQUE_BYTES_MAX: usize = 4 << 20;
+/// How much of an error's body is read.
+pub const MODEL_ERROR_BODY_BYTES_MAX: usize = 16 << 10;
+/// How much of what a server said about an error is passed on.
+pub const MODEL_ERROR_MESSAGE_CHARS_MAX: usize = 300;
+/// Most retries of one model call.
+pub const MODEL_RETRIES_MAX: u32 = 3;
+/// Wait before the first retry.
+pub const MODEL_BACKOFF_BASE_MS: u64 = 500;
+/// Longest wait between retries.
+pub const MODEL_BACKOFF_CAP_MS: u64 = 8_000;
+/// Longest `Retry-After` that is waited for.
+pub const MODEL_RETRY_AFTER_MS_MAX: u64 = 30_000;
+/// Time to connect to a model server.
+pub const MODEL_CONNECT_TIMEOUT_MS: u64 = 10_000;
+/// Time to the first event of a reply; local servers read long prompts slowly.
+pub const MODEL_FIRST_EVENT_TIMEOUT_MS: u64 = 120_000;
+/// Longest silence inside a stream.
+pub const MODEL_IDLE_TIMEOUT_MS: u64 = 30_000;
+/// Longest model call in all, retries included.
+pub const MODEL_WHOLE_TIMEOUT_MS: u64 = 600_000;
+/// Time a local server has to answer the probe at start.
+pub const MODEL_PROBE_TIMEOUT_MS: u64 = 300;
+/// How much of a probe's answer is read.
+pub const MODEL_PROBE_BYTES_MAX: usize = 256 << 10;
+/// Largest script of the scripted model.
+pub const MODEL_SCRIPT_BYTES_MAX: u64 = 8 << 20;
+
+// Agent.
+
+/// Model calls with tools in one turn, unless the turn's budget says otherwise.
+pub const AGENT_STEPS_DEFAULT: u32 = 8;
+/// Most steps a turn's budget may ask for.
+pub const AGENT_STEPS_MAX: u32 = 100;
+/// How often an empty answer is asked for again in a turn.
+pub const AGENT_EMPTY_RETRIES_MAX: u32 = 2;
+/// How often a reply cut by the output limit is answered with advice before the turn ends.
+pub const AGENT_CUT_RETRIES_MAX: u32 = 1;
+/// How many near names an unknown tool's error lists.
+pub const AGENT_NEAR_NAMES_MAX: usize = 3;
+
 /// The limits a client can run into, by the name `initialize` gives them.
 pub fn table() -> BTreeMap<String, u64> {
     let limits: &[(&str, usize)] = &[

@@ -5,6 +5,7 @@
 //! hands every committed change to [`Index::apply`]; a search that starts after `apply` returned sees it.
 
 mod document;
+pub mod embed;
 mod error;
 mod index;
 pub mod limits;
@@ -12,6 +13,7 @@ mod query;
 mod result;
 mod settings;
 pub mod tokenize;
+pub mod vector;
 
 pub use document::{Change, Document, Prepared, Status, prepare};
 pub use error::{IndexError, Result};

@@ -12,3 +12,5 @@ pub const CANDIDATES_MIN: usize = 20;
 pub const CANDIDATES_MAX: usize = 1_000;
 /// Hits that one search returns at most.
 pub const HITS_MAX: usize = 1_000;
+/// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
+pub const EMBED_CHARS_MAX: usize = 16_384;

@@ -91,11 +91,10 @@ impl Reception {
             return Ok(service.clone());
         }
         let mut watcher = self.readiness.subscribe();
-        let settled = watcher.wait_for(|state| !matches!(state, Readiness::Starting(_)));
-        let settled = tokio::time::timeout(Duration::from_millis(READY_WAIT_MS_MAX), settled).await;
-        match settled.as_deref() {
-            Ok(Ok(Readiness::Ready(service))) => Ok(service.clone()),
-            Ok(Ok(Readiness::Failed(error))) => Err(error.clone()),
+        let settled = async { watcher.wait_for(|state| !matches!(state, Readiness::Starting(_))).await.map(|state| state.clone()) };
+        match tokio::time::timeout(Duration::from_millis(READY_WAIT_MS_MAX), settled).await {
+            Ok(Ok(Readiness::Ready(service))) => Ok(service),
+            Ok(Ok(Readiness::Failed(error))) => Err(error),
             Ok(_) => Err(ErrorObject::new(ErrorKind::Draining, "the daemon stops")),
             Err(_) => Err(ErrorObject::new(ErrorKind::Overloaded, "the store is still being opened")
                 .with_hint("daemon/status says how far it is; repeat the call")),
