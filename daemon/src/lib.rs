@@ -14,3 +14,4 @@ pub mod paths;
 pub mod rpc;
 pub mod run;
 pub mod service;
+pub mod store;
