@@ -1,1 +1,8 @@
-//! benches
+//! What the bench targets share: a daemon as a process, a blocking client, a generated corpus, and figures.
+//!
+//! Must not know: the daemon's insides; everything goes over the socket.
+
+pub mod corpus;
+pub mod figures;
+pub mod process;
+pub mod rpc;

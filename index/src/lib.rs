@@ -1,1 +1,28 @@
-//! index
+//! Lexical and vector search over text it is given: derived from a store, rebuildable from it at any time.
+//! It must not know the store, sessions or the network.
+//!
+//! The daemon opens an [`Index`], replays every change after the watermark it is told, calls [`Index::loaded`], and from then on
+//! hands every committed change to [`Index::apply`]; a search that starts after `apply` returned sees it.
+
+mod document;
+pub mod embed;
+mod error;
+pub mod graph;
+mod index;
+mod lexical;
+pub mod limits;
+mod query;
+mod result;
+mod search;
+mod settings;
+mod snapshot;
+mod state;
+pub mod tokenize;
+pub mod vector;
+
+pub use document::{Change, Document, Prepared, Status, prepare};
+pub use error::{IndexError, Result};
+pub use index::{Index, Opened, Stats};
+pub use query::{DecayParams, Filter, Mode, Query};
+pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
+pub use settings::{Calibration, Identity, Settings, VectorSource};

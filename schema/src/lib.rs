@@ -7,6 +7,7 @@
 pub mod convert;
 pub mod error;
 pub mod method;
+pub mod place;
 pub mod record;
 pub mod wire;
 

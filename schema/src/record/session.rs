@@ -81,6 +81,8 @@ pub struct TurnRecord {
     pub time_ms_max: u64,
     /// Keys of the memories put into its context.
     pub recalled: Vec<u64>,
+    /// What was said, a JSON array of content blocks, while the turn waits in line; empty once it is a message.
+    pub input_json: String,
     /// When it was started, Unix ms.
     pub created_at_ms: i64,
     /// When it ended, Unix ms.

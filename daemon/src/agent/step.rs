@@ -1,0 +1,370 @@
+//! One step of a turn: `(state, event) -> (state, effects)`. Pure.
+//!
+//! What holds on every path: each call of an accepted reply gets exactly one [`Effect::Answer`], before the next
+//! [`Effect::CallModel`] and before [`Effect::Finish`]; nothing follows `Finish`; a turn makes a bounded number of
+//! model calls.
+
+use serde_json::Value;
+use tiro_schema::wire::turn::TerminationReason;
+
+use super::guard::{CallGuard, Verdict};
+use super::near::near_names;
+use crate::limits;
+use crate::model::{ErrorClass, ToolCall};
+
+/// A tool, as far as deciding needs to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: String,
+    /// Whether it changes anything.
+    pub changes: bool,
+}
+
+/// What a turn is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepConfig {
+    /// Model calls with tools.
+    pub step_limit: u32,
+    /// Tools on offer.
+    pub tools: Vec<ToolInfo>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    Model,
+    Tools,
+    Ended,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct OpenCall {
+    id: String,
+    changes: bool,
+}
+
+/// The state of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepState {
+    config: StepConfig,
+    phase: Phase,
+    is_concluding: bool,
+    steps: u32,
+    empties: u32,
+    cuts: u32,
+    guard: CallGuard,
+    open: Vec<OpenCall>,
+}
+
+impl StepState {
+    /// A turn that has not begun.
+    pub fn new(config: StepConfig) -> StepState {
+        StepState {
+            config,
+            phase: Phase::Idle,
+            is_concluding: false,
+            steps: 0,
+            empties: 0,
+            cuts: 0,
+            guard: CallGuard::default(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Model calls with tools so far.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Whether the turn ended.
+    pub fn is_ended(&self) -> bool {
+        self.phase == Phase::Ended
+    }
+
+    /// Calls that run now.
+    pub fn open_calls(&self) -> impl Iterator<Item = &str> {
+        self.open.iter().map(|c| c.id.as_str())
+    }
+}
+
+/// What a tool gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolOutcome {
+    /// What the model reads.
+    pub text: String,
+    /// Whether it is an error.
+    pub is_error: bool,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The turn begins.
+    Started,
+    /// The model answered.
+    ModelReplied {
+        /// Whether it said anything visible.
+        has_text: bool,
+        /// Whether the output limit cut it.
+        is_cut: bool,
+        /// Its calls; their ids are unique in the turn.
+        calls: Vec<ToolCall>,
+    },
+    /// The model failed, after its own retries.
+    ModelFailed(ErrorClass),
+    /// A call that ran is done.
+    ToolFinished {
+        /// Its id.
+        call_id: String,
+        /// What came out.
+        outcome: ToolOutcome,
+    },
+    /// Somebody cancelled the turn.
+    Cancelled,
+    /// Tokens or time ran out.
+    OutOfBudget,
+}
+
+/// A call to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCall {
+    /// Its id.
+    pub id: String,
+    /// The tool, one of those on offer.
+    pub name: String,
+    /// The arguments object, not yet checked against the tool's schema.
+    pub arguments: Value,
+}
+
+/// A result that no tool made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Synthetic {
+    /// There is no such tool.
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// Names that look like it.
+        near: Vec<String>,
+    },
+    /// The arguments are no JSON object.
+    MalformedArguments(String),
+    /// The output limit cut the message.
+    Truncated,
+    /// The same call as an earlier one: its result again.
+    Repeat {
+        /// The earlier call.
+        of: String,
+    },
+    /// The same call a third time.
+    Refused,
+    /// No tools in the concluding call.
+    NoToolsNow,
+    /// The turn ends before the call ran.
+    TurnEnded,
+    /// The turn ended while the call ran: its effect is unknown.
+    Unfinished,
+}
+
+/// Something to tell the model in the next call, outside the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Note {
+    /// The last reply held nothing.
+    EmptyReply,
+    /// The last reply was cut; nothing of it ran.
+    OutputLimit,
+    /// The steps are used up: conclude without tools.
+    Conclude,
+}
+
+/// The failure behind an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Nothing failed.
+    None,
+    /// The model call.
+    Model(ErrorClass),
+}
+
+/// What to do, in order.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Store the result of a call that a tool made.
+    Answer {
+        /// The call.
+        call_id: String,
+        /// Its result.
+        answer: Result<ToolOutcome, Synthetic>,
+    },
+    /// Run these calls; in order if one of them changes something, else side by side.
+    RunTools {
+        /// The calls.
+        calls: Vec<PlannedCall>,
+        /// Whether the order matters.
+        in_order: bool,
+    },
+    /// Call the model.
+    CallModel {
+        /// Whether tools are offered.
+        with_tools: bool,
+        /// What to tell it beside the history.
+        note: Option<Note>,
+    },
+    /// The turn ends.
+    Finish {
+        /// Why.
+        reason: TerminationReason,
+        /// The failure behind it.
+        cause: Cause,
+    },
+}
+
+/// Takes one event. Events that do not fit the state change nothing.
+pub fn step(mut state: StepState, event: Event) -> (StepState, Vec<Effect>) {
+    let mut effects = Vec::new();
+    match (state.phase, event) {
+        (Phase::Ended, _) => {}
+        (Phase::Idle, Event::Started) => call_model(&mut state, None, &mut effects),
+        (Phase::Model, Event::ModelReplied { has_text, is_cut, calls }) => {
+            reply(&mut state, has_text, is_cut, calls, &mut effects);
+        }
+        (Phase::Model, Event::ModelFailed(class)) => {
+            let reason = match class {
+                ErrorClass::ContextOverflow => TerminationReason::ContextOverflow,
+                _ => TerminationReason::ModelError,
+            };
+            finish(&mut state, reason, Cause::Model(class), &mut effects);
+        }
+        (Phase::Tools, Event::ToolFinished { call_id, outcome }) => {
+            tool_finished(&mut state, call_id, outcome, &mut effects);
+        }
+        (_, Event::Cancelled) => stop(&mut state, TerminationReason::Cancelled, &mut effects),
+        (_, Event::OutOfBudget) => stop(&mut state, TerminationReason::Budget, &mut effects),
+        _ => {}
+    }
+    (state, effects)
+}
+
+fn reply(state: &mut StepState, has_text: bool, is_cut: bool, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
+    if state.is_concluding {
+        answer_all(&calls, &Synthetic::NoToolsNow, effects);
+        finish(state, TerminationReason::StepLimit, Cause::None, effects);
+    } else if is_cut {
+        answer_all(&calls, &Synthetic::Truncated, effects);
+        state.cuts += 1;
+        if calls.is_empty() || state.cuts > limits::AGENT_CUT_RETRIES_MAX {
+            finish(state, TerminationReason::OutputLimit, Cause::None, effects);
+        } else {
+            call_model(state, Some(Note::OutputLimit), effects);
+        }
+    } else if !calls.is_empty() {
+        run_calls(state, calls, effects);
+    } else if has_text {
+        finish(state, TerminationReason::Completed, Cause::None, effects);
+    } else {
+        state.empties += 1;
+        if state.empties > limits::AGENT_EMPTY_RETRIES_MAX {
+            finish(state, TerminationReason::ModelError, Cause::Model(ErrorClass::Empty), effects);
+        } else {
+            call_model(state, Some(Note::EmptyReply), effects);
+        }
+    }
+}
+
+fn run_calls(state: &mut StepState, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
+    let verdicts: Vec<Verdict> = calls.iter().map(|call| judge(state, call)).collect();
+    if verdicts.contains(&Verdict::End) {
+        answer_all(&calls, &Synthetic::TurnEnded, effects);
+        finish(state, TerminationReason::DuplicateCall, Cause::None, effects);
+        return;
+    }
+    let mut planned = Vec::new();
+    for (call, verdict) in calls.into_iter().zip(verdicts) {
+        match plan(state, call, verdict) {
+            Ok(call) => planned.push(call),
+            Err((call_id, synthetic)) => effects.push(Effect::Answer { call_id, answer: Err(synthetic) }),
+        }
+    }
+    if planned.is_empty() {
+        call_model(state, None, effects);
+        return;
+    }
+    state.phase = Phase::Tools;
+    let in_order = state.open.iter().any(|c| c.changes);
+    effects.push(Effect::RunTools { calls: planned, in_order });
+}
+
+/// The guard counts what could not run, too: a model that repeats an unknown tool or broken arguments goes nowhere.
+fn judge(state: &mut StepState, call: &ToolCall) -> Verdict {
+    let broken;
+    let arguments = match &call.arguments {
+        Ok(arguments) => arguments,
+        Err(malformed) => {
+            broken = Value::String(malformed.raw.clone());
+            &broken
+        }
+    };
+    state.guard.judge(&call.id, &call.name, arguments)
+}
+
+fn plan(state: &mut StepState, call: ToolCall, verdict: Verdict) -> Result<PlannedCall, (String, Synthetic)> {
+    match verdict {
+        Verdict::Repeat(of) => return Err((call.id, Synthetic::Repeat { of })),
+        Verdict::Refuse | Verdict::End => return Err((call.id, Synthetic::Refused)),
+        Verdict::Run => {}
+    }
+    let Some(tool) = state.config.tools.iter().find(|t| t.name == call.name) else {
+        let known = state.config.tools.iter().map(|t| t.name.as_str());
+        let near = near_names(&call.name, known).into_iter().map(str::to_owned).collect();
+        return Err((call.id, Synthetic::UnknownTool { name: call.name, near }));
+    };
+    match call.arguments {
+        Err(malformed) => Err((call.id, Synthetic::MalformedArguments(malformed.reason))),
+        Ok(arguments) => {
+            state.open.push(OpenCall { id: call.id.clone(), changes: tool.changes });
+            Ok(PlannedCall { id: call.id, name: call.name, arguments })
+        }
+    }
+}
+
+fn tool_finished(state: &mut StepState, call_id: String, outcome: ToolOutcome, effects: &mut Vec<Effect>) {
+    let Some(at) = state.open.iter().position(|c| c.id == call_id) else { return };
+    let call = state.open.remove(at);
+    if call.changes && !outcome.is_error {
+        state.guard.changed_by(&call_id);
+    }
+    effects.push(Effect::Answer { call_id, answer: Ok(outcome) });
+    if state.open.is_empty() {
+        call_model(state, None, effects);
+    }
+}
+
+fn call_model(state: &mut StepState, note: Option<Note>, effects: &mut Vec<Effect>) {
+    state.phase = Phase::Model;
+    if state.steps >= state.config.step_limit {
+        state.is_concluding = true;
+        effects.push(Effect::CallModel { with_tools: false, note: Some(Note::Conclude) });
+    } else {
+        state.steps += 1;
+        effects.push(Effect::CallModel { with_tools: true, note });
+    }
+}
+
+fn answer_all(calls: &[ToolCall], synthetic: &Synthetic, effects: &mut Vec<Effect>) {
+    effects.extend(calls.iter().map(|c| Effect::Answer { call_id: c.id.clone(), answer: Err(synthetic.clone()) }));
+}
+
+fn stop(state: &mut StepState, reason: TerminationReason, effects: &mut Vec<Effect>) {
+    let open = std::mem::take(&mut state.open);
+    effects.extend(open.into_iter().map(|c| Effect::Answer { call_id: c.id, answer: Err(Synthetic::Unfinished) }));
+    finish(state, reason, Cause::None, effects);
+}
+
+fn finish(state: &mut StepState, reason: TerminationReason, cause: Cause, effects: &mut Vec<Effect>) {
+    state.phase = Phase::Ended;
+    effects.push(Effect::Finish { reason, cause });
+}
+
+#[cfg(test)]
+#[path = "step_tests.rs"]
+mod tests;

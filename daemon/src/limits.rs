@@ -1,0 +1,244 @@
+//! Every limit of the daemon: flat, named, with its unit last, grouped by the room that keeps it.
+//!
+//! What clients need to know of them is listed by [`table`] and sent in `initialize`. Must not know: who asks.
+
+use std::collections::BTreeMap;
+
+/// The limits a client can run into, by the name `initialize` gives them.
+pub fn table() -> BTreeMap<String, u64> {
+    let limits: &[(&str, usize)] = &[
+        ("frameBytesMax", FRAME_BYTES_MAX),
+        ("frameDepthMax", FRAME_DEPTH_MAX),
+        ("frameElementsMax", FRAME_ELEMENTS_MAX),
+        ("requestsPerConnectionMax", REQUESTS_PER_CONNECTION_MAX),
+        ("connectionsMax", CONNECTIONS_MAX),
+        ("outgoingBytesMax", OUTGOING_BYTES_MAX),
+    ];
+    limits.iter().map(|(name, value)| ((*name).to_owned(), *value as u64)).collect()
+}
+
+// --- rpc: what a connection may do -------------------------------------------------------------------------------
+
+/// Longest line a client may send, without its line end.
+pub const FRAME_BYTES_MAX: usize = 8 << 20;
+/// Deepest nesting of objects and arrays in a line.
+pub const FRAME_DEPTH_MAX: usize = 64;
+/// Most members and elements in a line.
+pub const FRAME_ELEMENTS_MAX: usize = 131_072;
+/// Bytes of unfinished and unanswered lines held for all connections together, beyond [`FRAME_BYTES_FREE`] each.
+pub const FRAMES_BYTES_TOTAL_MAX: usize = 64 << 20;
+/// Bytes of a line that are not counted against [`FRAMES_BYTES_TOTAL_MAX`].
+pub const FRAME_BYTES_FREE: usize = 64 << 10;
+/// Bytes taken from a socket at once.
+pub const READ_BYTES: usize = 32 << 10;
+/// Longest id of a request, as text.
+pub const REQUEST_ID_BYTES_MAX: usize = 256;
+/// Longest name of a client kept for the audit, in characters.
+pub const CLIENT_NAME_CHARS_MAX: usize = 64;
+/// Time from connecting to the end of the first line.
+pub const FIRST_FRAME_MS_MAX: u64 = 10_000;
+/// Time from the first byte of a line to its end.
+pub const FRAME_MS_MAX: u64 = 60_000;
+/// Bytes queued for a client that reads slowly; deltas beyond are dropped and told by `events/gap`.
+pub const OUTGOING_BYTES_MAX: usize = 1 << 20;
+/// Time a client may take none of the bytes queued for it before its connection is closed.
+pub const WRITE_STALL_MS_MAX: u64 = 30_000;
+/// Time for the last lines of a connection that the daemon closes.
+pub const LINGER_MS_MAX: u64 = 1_000;
+/// Requests of one connection in flight.
+pub const REQUESTS_PER_CONNECTION_MAX: usize = 64;
+/// Requests of all connections in flight.
+pub const REQUESTS_MAX: usize = 1_024;
+/// Connections at once.
+pub const CONNECTIONS_MAX: usize = 1_024;
+/// Length of the kernel's queue of connections not yet accepted.
+pub const ACCEPT_BACKLOG: i32 = 1_024;
+/// Pause of the listener when descriptors are used up.
+pub const ACCEPT_PAUSE_MS: u64 = 50;
+
+// --- run: start and stop -----------------------------------------------------------------------------------------
+
+/// Time a request waits for a store that is still being opened.
+pub const READY_WAIT_MS_MAX: u64 = 60_000;
+/// Time requests in flight get to end when the daemon stops.
+pub const DRAIN_MS_MAX: u64 = 5_000;
+/// Time cancelled requests and closing connections get after that.
+pub const DRAIN_CANCELLED_MS_MAX: u64 = 1_500;
+/// Threads for blocking work.
+pub const BLOCKING_THREADS_MAX: usize = 64;
+/// Computations (recalls and the like) at once, for each core.
+pub const COMPUTATIONS_PER_CORE: usize = 2;
+
+// Memory.
+
+/// Bytes of one memory's text.
+pub const TEXT_BYTES_MAX: usize = 64 * 1024;
+/// Characters above which a text is cut into passages for the index.
+pub const PASSAGE_THRESHOLD_CHARS: usize = 4_000;
+/// Characters of one passage, at most.
+pub const PASSAGE_CHARS_MAX: usize = 2_000;
+/// Passages of one text, at most: every passage but the last has at least half its characters.
+pub const PASSAGES_MAX: usize = 2 * TEXT_BYTES_MAX / PASSAGE_CHARS_MAX + 2;
+/// Tags of one memory.
+pub const TAGS_MAX: usize = 64;
+/// Bytes of one tag.
+pub const TAG_BYTES_MAX: usize = 128;
+/// Entities of one memory.
+pub const ENTITIES_MAX: usize = 64;
+/// Bytes of one entity's name.
+pub const ENTITY_BYTES_MAX: usize = 256;
+/// Bytes of one member of a source.
+pub const SOURCE_MEMBER_BYTES_MAX: usize = 2_048;
+/// Sources kept of one memory: the first and the newest.
+pub const SOURCES_MAX: usize = 64;
+/// Characters of a space's name.
+pub const SPACE_NAME_CHARS_MAX: usize = 64;
+/// Spaces one recall may name.
+pub const SPACES_PER_RECALL_MAX: usize = 64;
+/// Spaces of one store.
+pub const SPACES_MAX: usize = 10_000;
+/// Bytes of an idempotency key.
+pub const KEY_BYTES_MAX: usize = 256;
+/// Milliseconds an idempotency key is kept: 7 days.
+pub const KEY_KEPT_MS: i64 = 7 * 24 * 3_600 * 1_000;
+/// Items of one `memory/rememberMany` and lines of one `memory/import`.
+pub const ITEMS_PER_CALL_MAX: usize = 5_000;
+/// Items written in one transaction.
+pub const ITEMS_PER_TRANSACTION: usize = 512;
+/// Ids one call may name.
+pub const IDS_PER_CALL_MAX: usize = 1_000;
+/// Ids an answer or an audit row lists.
+pub const IDS_LISTED_MAX: usize = 1_000;
+/// Candidates an ambiguous prefix lists.
+pub const CANDIDATES_LISTED_MAX: usize = 20;
+/// Characters of an id's prefix, at least.
+pub const ID_PREFIX_CHARS_MIN: usize = 8;
+/// Bytes of a recall's query.
+pub const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Hits of one recall.
+pub const HITS_MAX: u32 = 200;
+/// Hits of one recall when the call does not say.
+pub const HITS_DEFAULT: u32 = 5;
+/// Hits a context may hold when the call does not say.
+pub const CONTEXT_HITS_DEFAULT: u32 = 20;
+/// Tokens of a context when the call does not say.
+pub const CONTEXT_TOKENS_DEFAULT: u32 = 2_000;
+/// Values one member of a filter may list.
+pub const FILTER_VALUES_MAX: usize = 256;
+/// Items of one page.
+pub const PAGE_ITEMS_MAX: u32 = 500;
+/// Items of one page of a list or of the audit when the call does not say.
+pub const PAGE_ITEMS_DEFAULT: u32 = 50;
+/// Lines of one page of an export when the call does not say.
+pub const EXPORT_LINES_DEFAULT: u32 = 200;
+/// Bytes of text in one page, beyond which it ends early.
+pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Records one page may read, found or not; a page that reaches it is short and has a cursor.
+pub const PAGE_SCAN_MAX: usize = 20_000;
+/// Audit rows one page may read.
+pub const AUDIT_SCAN_MAX: usize = 20_000;
+/// Milliseconds a forgotten memory can be brought back: 7 days.
+pub const UNDO_FORGET_MS: i64 = 7 * 24 * 3_600 * 1_000;
+/// Versions `memory/undo` looks back through.
+pub const UNDO_VERSIONS_MAX: usize = 1_000;
+/// Outbox rows read at a time when the index catches up.
+pub const REPLAY_ROWS: usize = 1_024;
+
+// Model.
+
+/// Events of one model call that wait for a slow reader.
+pub const MODEL_EVENTS_QUEUED_MAX: usize = 64;
+/// Longest line, and longest data of one event, of a model's stream.
+pub const MODEL_SSE_LINE_BYTES_MAX: usize = 4 << 20;
+/// Longest stream of one model call: an endless one ends here.
+pub const MODEL_STREAM_BYTES_MAX: usize = 64 << 20;
+/// Longest text, and longest thinking, of one reply.
+pub const MODEL_TEXT_BYTES_MAX: usize = 4 << 20;
+/// Longest arguments of all calls of one reply together.
+pub const MODEL_ARGUMENT_BYTES_MAX: usize = 4 << 20;
+/// Most calls in one reply.
+pub const MODEL_CALLS_MAX: usize = 64;
+/// Most bytes of provider-opaque blocks in one reply.
+pub const MODEL_OPAQUE_BYTES_MAX: usize = 4 << 20;
+/// How much of an error's body is read.
+pub const MODEL_ERROR_BODY_BYTES_MAX: usize = 16 << 10;
+/// How much of what a server said about an error is passed on.
+pub const MODEL_ERROR_MESSAGE_CHARS_MAX: usize = 300;
+/// Most retries of one model call.
+pub const MODEL_RETRIES_MAX: u32 = 3;
+/// Wait before the first retry.
+pub const MODEL_BACKOFF_BASE_MS: u64 = 500;
+/// Longest wait between retries.
+pub const MODEL_BACKOFF_CAP_MS: u64 = 8_000;
+/// Longest `Retry-After` that is waited for.
+pub const MODEL_RETRY_AFTER_MS_MAX: u64 = 30_000;
+/// Time to connect to a model server.
+pub const MODEL_CONNECT_TIMEOUT_MS: u64 = 10_000;
+/// Time to the first event of a reply; local servers read long prompts slowly.
+pub const MODEL_FIRST_EVENT_TIMEOUT_MS: u64 = 120_000;
+/// Longest silence inside a stream.
+pub const MODEL_IDLE_TIMEOUT_MS: u64 = 30_000;
+/// Longest model call in all, retries included.
+pub const MODEL_WHOLE_TIMEOUT_MS: u64 = 600_000;
+/// Time a local server has to answer the probe at start.
+pub const MODEL_PROBE_TIMEOUT_MS: u64 = 300;
+/// How much of a probe's answer is read.
+pub const MODEL_PROBE_BYTES_MAX: usize = 256 << 10;
+/// Largest script of the scripted model.
+pub const MODEL_SCRIPT_BYTES_MAX: u64 = 8 << 20;
+
+// Agent.
+
+/// Model calls with tools in one turn, unless the turn's budget says otherwise.
+pub const AGENT_STEPS_DEFAULT: u32 = 8;
+/// Most steps a turn's budget may ask for.
+pub const AGENT_STEPS_MAX: u32 = 100;
+/// How often an empty answer is asked for again in a turn.
+pub const AGENT_EMPTY_RETRIES_MAX: u32 = 2;
+/// How often a reply cut by the output limit is answered with advice before the turn ends.
+pub const AGENT_CUT_RETRIES_MAX: u32 = 1;
+/// How many near names an unknown tool's error lists.
+pub const AGENT_NEAR_NAMES_MAX: usize = 3;
+
+// Store.
+
+/// Bytes redb may keep of the store's pages in memory.
+pub const STORE_CACHE_BYTES: usize = 24 << 20;
+/// Writes that may wait for the writer.
+pub const WRITE_QUEUE_MAX: usize = 1_024;
+/// Writes put into one transaction.
+pub const WRITE_BATCH_MAX: usize = 256;
+/// Bytes of one encoded record.
+pub const RECORD_BYTES_MAX: u64 = 4 << 20;
+/// Least and most of the disk kept free of writes, and the share of the volume it is in between.
+pub const DISK_RESERVE_BYTES_MIN: u64 = 1 << 20;
+/// See [`DISK_RESERVE_BYTES_MIN`].
+pub const DISK_RESERVE_BYTES_MAX: u64 = 32 << 20;
+/// See [`DISK_RESERVE_BYTES_MIN`].
+pub const DISK_RESERVE_DIVISOR: u64 = 16;
+/// First and longest pause between attempts to reopen a store that a full disk stopped, in ms.
+pub const REOPEN_BACKOFF_MS_MIN: u64 = 50;
+/// See [`REOPEN_BACKOFF_MS_MIN`].
+pub const REOPEN_BACKOFF_MS_MAX: u64 = 5_000;
+/// A store file up to this size is checked whole before the first answer; a larger one behind it, after a clean stop.
+pub const INTEGRITY_AT_OPEN_BYTES_MAX: u64 = 512 << 20;
+/// Lapsed idempotency keys taken out in one commit.
+pub const IDEMPOTENCY_SWEEP_ROWS_MAX: usize = 64;
+/// Outbox rows taken out in one commit.
+pub const OUTBOX_TRIM_ROWS_MAX: usize = 4_096;
+/// Rows of the audit kept.
+pub const AUDIT_ROWS_MAX: u64 = 200_000;
+/// Rows of the audit over that limit taken out in one commit.
+pub const AUDIT_TRIM_ROWS_MAX: u64 = 256;
+/// Reads of memory that may wait to be written to the audit.
+pub const AUDIT_QUEUE_MAX: usize = 8_192;
+/// Longest time a read waits to be written to the audit, in ms.
+pub const AUDIT_FLUSH_MS: u64 = 500;
+/// Rows read in one step of a scan.
+pub const SCAN_ROWS: usize = 256;
+/// Daily backups kept.
+pub const BACKUPS_KEPT: usize = 7;
+/// Time between backups, in ms.
+pub const BACKUP_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
+/// Problems that a check of the store lists.
+pub const VERIFY_PROBLEMS_MAX: usize = 100;

@@ -1,0 +1,26 @@
+//! Talking to a language model: one trait, the OpenAI chat-completions dialect, a scripted double, and the choice between them.
+//!
+//! Must not know: sessions, memories, tools' meanings, the socket. It is given messages and returns a stream of events
+//! that always ends with exactly one [`ModelEvent::Done`] or [`ModelEvent::Failed`].
+
+mod assemble;
+pub mod discover;
+mod error;
+mod openai;
+mod provider;
+mod reply;
+mod request;
+mod retry;
+pub mod scripted;
+mod secret;
+mod sse;
+
+pub use assemble::{Assembler, CallDelta};
+pub use error::{ErrorClass, ModelError};
+pub use openai::{OpenAi, OpenAiConfig, Timeouts};
+pub use provider::{ModelEvent, ModelStream, Provider};
+pub use reply::{FinishReason, MalformedArgs, ModelReply, OpaqueBlock, ToolCall, Usage};
+pub use request::{ChatMessage, ChatRequest, Phase, ToolDefinition};
+pub use retry::Backoff;
+pub use scripted::Scripted;
+pub use secret::{ApiKey, display_url};

@@ -1,0 +1,122 @@
+//! What is put into the index: documents, their analysed form, and changes. It must not know how any of it is searched.
+
+use crate::state::tokens::Tokens;
+use crate::tokenize::count_tokens;
+
+/// Whether a document is current. What is forgotten is not in the index at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum Status {
+    /// Current: searched by default, counted in the statistics of its space.
+    #[default]
+    Active = 0,
+    /// Replaced by a later document; found only when the filter names this status.
+    Superseded = 1,
+    /// Put away; found only when the filter names this status.
+    Archived = 2,
+}
+
+impl Status {
+    /// The status with this code, if there is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0 => Some(Self::Active),
+            1 => Some(Self::Superseded),
+            2 => Some(Self::Archived),
+            _ => None,
+        }
+    }
+}
+
+/// A document as the caller knows it.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// Identity in the index; a second upsert with the same key replaces the first.
+    pub key: u64,
+    /// Store sequence of the write that made this state of the document.
+    pub seq: u64,
+    /// Number of the space; searches name the spaces they look into.
+    pub space: u32,
+    /// Whether it is current.
+    pub status: Status,
+    /// Kind, the caller's code.
+    pub kind: u8,
+    /// Category, the caller's code; decay chooses the half-life by it.
+    pub category: u8,
+    /// Pinned documents do not decay.
+    pub pinned: bool,
+    /// 0 to 1; kept for the caller, not part of the score.
+    pub importance: f32,
+    /// When it was recorded, unix milliseconds.
+    pub created_at_ms: i64,
+    /// When what it tells happened, unix milliseconds, where known.
+    pub occurred_at_ms: Option<i64>,
+    /// When it was last used, unix milliseconds, where it was.
+    pub last_used_at_ms: Option<i64>,
+    /// How often it was used.
+    pub use_count: u32,
+    /// Tags, compared as they are.
+    pub tags: Vec<String>,
+    /// Entities, compared as they are.
+    pub entities: Vec<String>,
+    /// Speakers, compared as they are.
+    pub speakers: Vec<String>,
+    /// Conversation it stems from.
+    pub session: Option<String>,
+    /// Position in that conversation.
+    pub position: Option<u64>,
+    /// The text that is searched. The index keeps its tokens, not the text.
+    pub text: String,
+    /// Passage-role embedding (norm at most 1). One that is not finite, is zero or has the wrong length counts as absent.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// A document after analysis: what [`crate::Index::apply`] takes, so that the costly part happens outside its lock.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub(crate) document: Document,
+    pub(crate) tokens: Tokens,
+}
+
+/// Analyses a document: tokens, counts. Callable from any thread; touches nothing shared.
+pub fn prepare(mut document: Document) -> Prepared {
+    let tokens = Tokens::pack(&count_tokens(&document.text));
+    document.text = String::new();
+    Prepared { document, tokens }
+}
+
+impl Prepared {
+    /// Key of the document.
+    pub fn key(&self) -> u64 {
+        self.document.key
+    }
+
+    /// Sequence of the document.
+    pub fn seq(&self) -> u64 {
+        self.document.seq
+    }
+}
+
+/// One change of the index.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// Puts a document in, replacing an earlier state of the same key.
+    Upsert(Prepared),
+    /// Takes a document out. A key that is not there is no error.
+    Remove {
+        /// The document.
+        key: u64,
+        /// Store sequence of the write that removed it.
+        seq: u64,
+    },
+}
+
+impl Change {
+    /// Store sequence of the change.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Upsert(prepared) => prepared.seq(),
+            Self::Remove { seq, .. } => *seq,
+        }
+    }
+}

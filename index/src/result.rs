@@ -1,0 +1,114 @@
+//! What a search answers, with every part of each score. It must not know texts: the caller fetches them by key.
+
+/// How sure a hit is, from its relevance alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Strength {
+    /// Below the calibrated threshold.
+    #[default]
+    None,
+    /// Perhaps.
+    Weak,
+    /// Likely.
+    Good,
+    /// Sure.
+    Strong,
+}
+
+impl Strength {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Good => "good",
+            Self::Strong => "strong",
+        }
+    }
+}
+
+/// Where candidates came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServedBy {
+    /// The full-text index.
+    Tantivy,
+    /// Documents newer than the full-text index, read directly.
+    Overlay,
+    /// Every eligible document's tokens, read directly (small spaces and narrow filters).
+    Forward,
+    /// Every eligible vector, compared exactly.
+    Exact,
+    /// The approximate graph.
+    Hnsw,
+}
+
+impl ServedBy {
+    /// The word for it on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tantivy => "tantivy",
+            Self::Overlay => "overlay",
+            Self::Forward => "forward",
+            Self::Exact => "exact",
+            Self::Hnsw => "hnsw",
+        }
+    }
+}
+
+/// The parts of a hit's score.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Features {
+    /// BM25 over the ideal score of the query, 0 to 1.
+    pub lexical: f32,
+    /// BM25 with the statistics of the hit's space.
+    pub bm25: f32,
+    /// The highest BM25 this query could reach.
+    pub ideal: f32,
+    /// Cosine of query and document, where both have a vector.
+    pub cosine: Option<f32>,
+    /// That cosine as a standard score against the background sample.
+    pub z: Option<f32>,
+    /// Rank in the lexical leg, from 1, among its candidates.
+    pub lexical_rank: Option<u32>,
+    /// Rank in the vector leg, from 1, among its candidates.
+    pub vector_rank: Option<u32>,
+    /// Score before decay, 0 to 1.
+    pub relevance: f32,
+    /// What decay multiplied it with, floor to 1.
+    pub decay: f32,
+    /// Age that decay used, milliseconds, never below 0.
+    pub age_ms: i64,
+    /// Rank it would have had without decay, from 1.
+    pub rank_without_decay: u32,
+}
+
+/// A document found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The document.
+    pub key: u64,
+    /// Sequence of the state that was found.
+    pub seq: u64,
+    /// Its space.
+    pub space: u32,
+    /// Final score, 0 to 1: relevance times decay.
+    pub score: f32,
+    /// How sure it is.
+    pub strength: Strength,
+    /// The parts of the score.
+    pub features: Features,
+}
+
+/// The answer to a search.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SearchResult {
+    /// Best first; equal scores by newer key first.
+    pub hits: Vec<Hit>,
+    /// How many of the first `limit` candidates were left out for being below the threshold.
+    pub below_threshold: usize,
+    /// What the candidates came from, without repeats.
+    pub served_by: Vec<ServedBy>,
+    /// Why the answer may be less than whole or slower than usual, where it is.
+    pub degraded: Option<String>,
+    /// Sequence up to which the searched state had every write.
+    pub seq: u64,
+}

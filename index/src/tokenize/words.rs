@@ -1,0 +1,164 @@
+//! Words and identifiers: a compound whole, its segments, its words, and the parts of a word by case and digits.
+//! It must not know scripts written without spaces.
+
+use super::{Kind, Sink};
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Most parts a word is split into by case and digits; one that would have more is a hash, not a name.
+const PARTS_MAX: usize = 8;
+/// Most boundaries between letters and digits in a word that is still split there.
+const DIGIT_BOUNDARIES_MAX: usize = 3;
+/// Longest word that is stemmed, in bytes.
+const STEM_BYTES_MAX: usize = 64;
+/// Longest token that is kept whole, in bytes; what is longer is no name.
+const TOKEN_BYTES_MAX: usize = 256;
+
+/// Splits words; holds the stemmer.
+pub(super) struct Words {
+    stemmer: Stemmer,
+    lower: String,
+}
+
+impl Words {
+    /// Words of English and of every other script written with spaces.
+    pub(super) fn new() -> Self {
+        Self { stemmer: Stemmer::create(Algorithm::English), lower: String::new() }
+    }
+
+    /// Emits the tokens of a compound: word characters with single joiners between them, as the segmenter found it.
+    pub(super) fn compound(&mut self, text: &str, sink: &mut Sink<'_>) {
+        let outer: Vec<&str> = text.split(['/', ':', '@', '\\', '=']).filter(|s| !s.is_empty()).collect();
+        if outer.len() > 1 {
+            self.whole(text, sink);
+        }
+        for segment in outer {
+            if let Some(number) = grouped_number(segment) {
+                sink(&number, Kind::Word);
+                continue;
+            }
+            let inner: Vec<&str> = segment.split(['.', '-', '_', ',', '&']).filter(|s| !s.is_empty()).collect();
+            if inner.len() > 1 {
+                self.whole(segment, sink);
+            }
+            for word in inner {
+                self.word(word, sink);
+            }
+        }
+    }
+
+    /// Emits a word with a sign that is part of its name (`c++`, `c#`), and the word without it.
+    pub(super) fn signed(&mut self, word: &str, sign: &str, sink: &mut Sink<'_>) {
+        self.lower.clear();
+        self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        self.lower.push_str(sign);
+        sink(&self.lower, Kind::Whole);
+        self.word(word, sink);
+    }
+
+    fn whole(&mut self, text: &str, sink: &mut Sink<'_>) {
+        if text.len() <= TOKEN_BYTES_MAX {
+            self.lower.clear();
+            self.lower.extend(text.chars().flat_map(char::to_lowercase));
+            sink(&self.lower, Kind::Whole);
+        }
+    }
+
+    /// Emits a word, apostrophes resolved, and its parts.
+    fn word(&mut self, word: &str, sink: &mut Sink<'_>) {
+        let bare = word.strip_suffix("'s").or_else(|| word.strip_suffix("'S")).unwrap_or(word);
+        if let Some((left, right)) = bare.split_once('\'') {
+            if left.chars().count() <= 2 && right.chars().count() >= 3 {
+                self.stem(right, Kind::Part, sink);
+            }
+            let joined: String = bare.chars().filter(|&c| c != '\'').collect();
+            self.stem(&joined, Kind::Word, sink);
+            return;
+        }
+        self.stem(bare, Kind::Word, sink);
+        let parts = parts(bare);
+        if parts.len() > 1 {
+            for part in parts {
+                self.stem(part, Kind::Part, sink);
+            }
+        }
+    }
+
+    fn stem(&mut self, word: &str, kind: Kind, sink: &mut Sink<'_>) {
+        if word.is_empty() || word.len() > TOKEN_BYTES_MAX {
+            return;
+        }
+        self.lower.clear();
+        self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        let plain =
+            self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
+        if plain {
+            sink(&self.stemmer.stem(&self.lower), kind);
+        } else {
+            sink(&self.lower, kind);
+        }
+    }
+}
+
+/// `10,000` and `1,234,567` without the commas.
+fn grouped_number(segment: &str) -> Option<String> {
+    let mut groups = segment.split(',');
+    let first = groups.next()?;
+    let digits = |g: &str| !g.is_empty() && g.bytes().all(|b| b.is_ascii_digit());
+    let mut any = false;
+    for group in groups {
+        any = true;
+        if group.len() != 3 || !digits(group) {
+            return None;
+        }
+    }
+    (any && first.len() <= 3 && digits(first)).then(|| segment.replace(',', ""))
+}
+
+/// Parts of a word at changes of case and between letters and digits; the word alone where there are none, or too many.
+fn parts(word: &str) -> Vec<&str> {
+    if word.len() < 2 || word.bytes().all(|b| b.is_ascii_lowercase()) || word.bytes().all(|b| b.is_ascii_digit()) {
+        return vec![word];
+    }
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    let (mut cuts, mut digit_boundaries) = (vec![0], 0);
+    for i in 1..chars.len() {
+        let (before, here) = (chars[i - 1].1, chars[i].1);
+        let after = chars.get(i + 1).map(|c| c.1);
+        let digit_edge = before.is_numeric() != here.is_numeric();
+        let case_edge = (before.is_lowercase() && here.is_uppercase())
+            || (before.is_uppercase() && here.is_uppercase() && after.is_some_and(char::is_lowercase));
+        digit_boundaries += usize::from(digit_edge);
+        if digit_edge || case_edge {
+            cuts.push(chars[i].0);
+        }
+    }
+    if cuts.len() > PARTS_MAX || digit_boundaries > DIGIT_BOUNDARIES_MAX {
+        return vec![word];
+    }
+    let ends = cuts.iter().skip(1).copied().chain([word.len()]);
+    cuts.iter().zip(ends).map(|(&a, b)| &word[a..b]).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_fall_apart_at_case_and_digits() {
+        assert_eq!(parts("getUserName"), ["get", "User", "Name"]);
+        assert_eq!(parts("HTTPServer2"), ["HTTP", "Server", "2"]);
+        assert_eq!(parts("plain"), ["plain"]);
+        assert_eq!(parts("3f9a0c1d2e"), ["3f9a0c1d2e"]);
+        assert_eq!(parts("10k"), ["10", "k"]);
+        assert_eq!(parts("Żółw"), ["Żółw"]);
+    }
+
+    #[test]
+    fn grouped_numbers_lose_their_commas() {
+        assert_eq!(grouped_number("10,000").unwrap(), "10000");
+        assert_eq!(grouped_number("1,234,567").unwrap(), "1234567");
+        assert_eq!(grouped_number("1,23"), None);
+        assert_eq!(grouped_number("1000"), None);
+    }
+}
