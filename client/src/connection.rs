@@ -138,8 +138,8 @@ impl Connection {
         params: &P,
         options: CallOptions,
     ) -> Result<R, CallError> {
-        let params = serde_json::to_value(params)
-            .map_err(|source| CallError::Unwritable { method: method.to_owned(), source })?;
+        let params =
+            serde_json::to_value(params).map_err(|source| CallError::Unwritable { method: method.to_owned(), source })?;
         let value = self.call_value(method, with_meta(params, options.progress_token), options.timeout).await?;
         serde_json::from_value(value).map_err(|source| CallError::Unreadable { method: method.to_owned(), source })
     }
@@ -263,10 +263,11 @@ impl Incoming {
     async fn take(&self, message: Value) {
         let Value::Object(mut members) = message else { return };
         if members.contains_key("method") {
-            if self.wanted.load(Ordering::SeqCst) && !members.contains_key("id") {
-                if let Ok(note) = serde_json::from_value::<Notification>(Value::Object(members)) {
-                    let _ = self.notify.send(note).await;
-                }
+            if self.wanted.load(Ordering::SeqCst)
+                && !members.contains_key("id")
+                && let Ok(note) = serde_json::from_value::<Notification>(Value::Object(members))
+            {
+                let _ = self.notify.send(note).await;
             }
             return;
         }

@@ -248,7 +248,8 @@ async fn start_lock(places: &Places) -> Result<Flock<File>, LaunchError> {
         .custom_flags(nix::libc::O_NOFOLLOW)
         .open(&path)
         .map_err(failed)?;
-    let locked = tokio::task::spawn_blocking(|| Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| io::Error::from(errno)));
+    let locked =
+        tokio::task::spawn_blocking(|| Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| io::Error::from(errno)));
     locked.await.map_err(|gone| failed(io::Error::other(gone))).and_then(|locked| locked.map_err(failed))
 }
 

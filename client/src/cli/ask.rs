@@ -63,11 +63,16 @@ pub async fn run(shell: &Shell, args: AskArgs) -> Outcome {
 ///
 /// # Errors
 /// When it cannot be started or followed; a turn that failed is no error here.
-pub async fn ask(shell: &Shell, daemon: &mut Daemon, session_id: &str, prompt: String, budget: Option<Budget>) -> Result<Turn, Failure> {
+pub async fn ask(
+    shell: &Shell,
+    daemon: &mut Daemon,
+    session_id: &str,
+    prompt: String,
+    budget: Option<Budget>,
+) -> Result<Turn, Failure> {
     let notes = daemon.connection().notifications();
-    let _: SessionAttachResult = daemon
-        .call("session/attach", &SessionAttachParams { session_id: session_id.to_owned(), from_event: None })
-        .await?;
+    let _: SessionAttachResult =
+        daemon.call("session/attach", &SessionAttachParams { session_id: session_id.to_owned(), from_event: None }).await?;
     let params = TurnStartParams {
         session_id: session_id.to_owned(),
         input: TurnInput::Text(prompt),

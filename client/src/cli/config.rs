@@ -132,7 +132,12 @@ mod tests {
     #[test]
     fn the_template_changes_nothing_and_is_valid_with_its_comments_taken_away() {
         assert!(TEMPLATE.parse::<toml::Table>().unwrap().is_empty());
-        let live: String = TEMPLATE.lines().map(|line| line.strip_prefix("# ").filter(|l| l.starts_with('[') || l.contains(" = ")).unwrap_or("").to_owned() + "\n").collect();
+        let live: String = TEMPLATE
+            .lines()
+            .map(|line| {
+                line.strip_prefix("# ").filter(|l| l.starts_with('[') || l.contains(" = ")).unwrap_or("").to_owned() + "\n"
+            })
+            .collect();
         let table = live.parse::<toml::Table>().unwrap();
         assert!(table.contains_key("model"), "{live}");
     }

@@ -162,7 +162,10 @@ fn shown(status: &StatusResult, style: &Style) -> String {
     };
     let ours = handshake::ours();
     let speaks = if status.protocol.min > ours.max || status.protocol.max < ours.min {
-        format!("{} to {}; this client speaks {} to {}: update the older", status.protocol.min, status.protocol.max, ours.min, ours.max)
+        format!(
+            "{} to {}; this client speaks {} to {}: update the older",
+            status.protocol.min, status.protocol.max, ours.min, ours.max
+        )
     } else {
         format!("{} to {}", status.protocol.min, status.protocol.max)
     };
@@ -180,6 +183,9 @@ fn shown(status: &StatusResult, style: &Style) -> String {
         ("model", model),
     ];
     rows.extend(status.store.as_ref().map(|store| ("seq", store.seq.clone())));
-    rows.push(("last backup", status.last_backup_at.as_ref().map_or_else(|| "none yet".to_owned(), |at| time::minute(at, style))));
+    rows.push((
+        "last backup",
+        status.last_backup_at.as_ref().map_or_else(|| "none yet".to_owned(), |at| time::minute(at, style)),
+    ));
     rows.iter().map(|(name, value)| format!("{} {value}\n", style.dim(&wrap::pad(name, 12)))).collect()
 }

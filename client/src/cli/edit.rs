@@ -95,7 +95,8 @@ pub async fn run(shell: &Shell, args: EditArgs) -> Outcome {
     params.id.clone_from(&old.id);
     if args.wants_editor() {
         if shell.global.json || !shell.out.terminal {
-            return Err(Failure::usage("an editor needs a terminal").hint("give the new text: --text TEXT, or --text - for standard input"));
+            return Err(Failure::usage("an editor needs a terminal")
+                .hint("give the new text: --text TEXT, or --text - for standard input"));
         }
         params.text = edited(&old.text)?;
         if params.text.is_none() {
@@ -126,7 +127,9 @@ fn explained(failure: Failure, params: &UpdateParams) -> Failure {
     match kind {
         Some(ErrorKind::VersionMismatch) => {
             let id = params.id.get(..8).unwrap_or(&params.id);
-            let hint = format!("somebody changed it meanwhile: look at it (tiro show {id}), then make your change again (tiro edit {id}). {kept}");
+            let hint = format!(
+                "somebody changed it meanwhile: look at it (tiro show {id}), then make your change again (tiro edit {id}). {kept}"
+            );
             failure.hint(hint.trim_end().to_owned())
         }
         _ if kept.is_empty() => failure,
@@ -150,11 +153,14 @@ fn edited(old: &str) -> Result<Option<String>, Failure> {
     writeln!(file, "{old}")?;
     file.flush()?;
     let run = run_editor(&editor, file.path());
-    let status = run.map_err(|error| Failure::failed(format!("cannot run the editor {editor}")).because(error.to_string()).hint("set EDITOR, or give --text"))?;
+    let status = run.map_err(|error| {
+        Failure::failed(format!("cannot run the editor {editor}")).because(error.to_string()).hint("set EDITOR, or give --text")
+    })?;
     if !status.success() {
         return Err(Failure::failed(format!("the editor {editor} ended with {status}")).hint("nothing was changed"));
     }
-    let new = std::fs::read_to_string(file.path()).map_err(|error| Failure::failed(format!("the edited text cannot be read: {error}")))?;
+    let new = std::fs::read_to_string(file.path())
+        .map_err(|error| Failure::failed(format!("the edited text cannot be read: {error}")))?;
     let new = new.trim_end_matches(['\r', '\n']);
     if new.trim().is_empty() {
         return Err(Failure::usage("the edited text is empty").hint("nothing was changed; tiro forget takes a memory away"));

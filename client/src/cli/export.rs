@@ -35,7 +35,8 @@ pub struct ExportArgs {
 /// Runs the command.
 pub async fn run(shell: &Shell, args: ExportArgs) -> Outcome {
     let mut sink = Sink::open(args.output.as_deref(), shell.global.json && args.output.is_none())?;
-    let mut params = ExportParams { space: shell.space()?, filter: args.filter.to_filter(), cursor: None, limit: Some(PAGE_ITEMS) };
+    let mut params =
+        ExportParams { space: shell.space()?, filter: args.filter.to_filter(), cursor: None, limit: Some(PAGE_ITEMS) };
     let mut daemon = shell.daemon().await?;
     let mut count = 0u64;
     loop {
@@ -73,7 +74,9 @@ impl Sink {
             Some(path) => {
                 let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 let made = tempfile::Builder::new().prefix(".tiro-export-").tempfile_in(folder);
-                let made = made.map_err(|error| Failure::failed(format!("cannot write in {}", folder.display())).because(error.to_string()))?;
+                let made = made.map_err(|error| {
+                    Failure::failed(format!("cannot write in {}", folder.display())).because(error.to_string())
+                })?;
                 let (file, path) = made.into_parts();
                 (Box::new(file), Some(path))
             }
@@ -104,7 +107,8 @@ impl Sink {
         }
         self.out.flush()?;
         if let (Some(file), Some(path)) = (self.file, path) {
-            file.persist(path).map_err(|error| Failure::failed(format!("cannot write {}", path.display())).because(error.error.to_string()))?;
+            file.persist(path)
+                .map_err(|error| Failure::failed(format!("cannot write {}", path.display())).because(error.error.to_string()))?;
         }
         Ok(())
     }

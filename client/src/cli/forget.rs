@@ -47,7 +47,9 @@ pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
             params.space = Some(shell.space_name()?);
         }
         (false, Some(_)) => return Err(Failure::usage("give ids or filter flags, not both")),
-        (true, None) => return Err(Failure::usage("nothing was named").hint("give ids, or filter flags such as --tag or --from-session")),
+        (true, None) => {
+            return Err(Failure::usage("nothing was named").hint("give ids, or filter flags such as --tag or --from-session"));
+        }
     }
     let mut daemon = shell.daemon().await?;
     if params.filter.is_some() && !args.dry_run && !args.yes && shell.can_ask() {
@@ -88,7 +90,8 @@ fn said(result: &ForgetResult, dry_run: bool, style: &Style) -> String {
     if result.count == 0 {
         return String::new();
     }
-    let until = result.undo_until.as_ref().map_or_else(String::new, |at| format!("; can be undone until {}", time::minute(at, style)));
+    let until =
+        result.undo_until.as_ref().map_or_else(String::new, |at| format!("; can be undone until {}", time::minute(at, style)));
     let mut text = format!("forgot {memories}{until}\n");
     match result.ids.as_slice() {
         [one] => text.push_str(&style.dim(&format!("tiro undo {one}\n"))),

@@ -152,8 +152,8 @@ fn open(path: &PathBuf) -> Result<(Box<dyn BufRead>, Option<u64>), Failure> {
     if path.as_os_str() == "-" {
         return Ok((Box::new(BufReader::new(std::io::stdin())), None));
     }
-    let file = File::open(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}", path.display())).because(error.to_string()))?;
+    let file =
+        File::open(path).map_err(|error| Failure::usage(format!("cannot read {}", path.display())).because(error.to_string()))?;
     let length = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
     Ok((Box::new(BufReader::with_capacity(1 << 18, file)), length))
 }
@@ -207,7 +207,13 @@ fn judged(line: &[u8]) -> Result<Option<Value>, String> {
     }
 }
 
-async fn send(daemon: &mut Daemon, batch: &mut Batch, report: &mut Report, space: Option<&str>, dry_run: bool) -> Result<(), Failure> {
+async fn send(
+    daemon: &mut Daemon,
+    batch: &mut Batch,
+    report: &mut Report,
+    space: Option<&str>,
+    dry_run: bool,
+) -> Result<(), Failure> {
     if batch.lines.is_empty() {
         return Ok(());
     }
@@ -236,7 +242,8 @@ fn said(report: &Report, dry_run: bool, style: &Style) -> String {
         report.refused_count
     );
     if !report.unknown_fields.is_empty() {
-        let names: Vec<String> = report.unknown_fields.iter().map(|(name, count)| format!("{} ({count})", escape::terminal_line(name))).collect();
+        let names: Vec<String> =
+            report.unknown_fields.iter().map(|(name, count)| format!("{} ({count})", escape::terminal_line(name))).collect();
         text.push_str(&style.dim(&format!("left out, unknown: {}", names.join(", "))));
         text.push('\n');
     }

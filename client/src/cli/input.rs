@@ -109,11 +109,14 @@ pub fn instant(text: &str) -> Result<Timestamp, String> {
     }
     let at = at
         .or_else(|| ago(text))
-        .or_else(|| text.parse::<DateTime>().ok().and_then(|civil| civil.to_zoned_datetime(here.clone()).ok()).map(|at| at.timestamp()))
+        .or_else(|| {
+            text.parse::<DateTime>().ok().and_then(|civil| civil.to_zoned_datetime(here.clone()).ok()).map(|at| at.timestamp())
+        })
         .or_else(|| text.parse::<Date>().ok().and_then(|day| day.to_zoned_datetime(here).ok()).map(|at| at.timestamp()));
     match at {
         Some(at) => Ok(Timestamp(at.to_string())),
-        None => Err("not an instant: write 2026-03-05, \"2026-03-05 14:00\", 2026-03-05T14:00:00Z, yesterday or \"3 days ago\"".to_owned()),
+        None => Err("not an instant: write 2026-03-05, \"2026-03-05 14:00\", 2026-03-05T14:00:00Z, yesterday or \"3 days ago\""
+            .to_owned()),
     }
 }
 
@@ -161,7 +164,8 @@ mod tests {
     #[test]
     fn instants_are_taken_in_the_forms_people_write() {
         assert_eq!(instant("2026-03-05T14:00:00+08:00").unwrap().0, "2026-03-05T14:00:00+08:00");
-        for text in ["2026-03-05", "2026-03-05 14:00", "2026-03-05T14:00:30", "now", "today", "Yesterday", "3 days ago", "2h ago"] {
+        for text in ["2026-03-05", "2026-03-05 14:00", "2026-03-05T14:00:30", "now", "today", "Yesterday", "3 days ago", "2h ago"]
+        {
             let at = instant(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert!(at.0.parse::<Instant>().unwrap() <= Instant::now().max("2026-03-07T00:00:00Z".parse().unwrap()), "{text}");
         }

@@ -2,9 +2,9 @@
 //!
 //! Must not know: what is being done.
 
+use super::Failure;
 use super::Shell;
 use super::shell::Daemon;
-use super::Failure;
 use crate::connection::CallOptions;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -72,4 +72,3 @@ pub async fn call<P: Serialize, R: DeserializeOwned>(
     bar.finish_and_clear();
     answer
 }
-

@@ -140,7 +140,11 @@ fn said(message: &Message, style: &Style) -> String {
                 style.dim(&escape::terminal(&format!("<- {name} {mark}{text}")))
             }
         };
-        let shown = if let (ContentBlock::Text { .. }, true) = (block, style.terminal) { escape::terminal(&shown).into_owned() } else { shown };
+        let shown = if let (ContentBlock::Text { .. }, true) = (block, style.terminal) {
+            escape::terminal(&shown).into_owned()
+        } else {
+            shown
+        };
         text.push_str(shown.trim_end());
         text.push('\n');
     }

@@ -5,8 +5,8 @@
 use super::{Exit, Failure, Global, Outcome};
 use crate::connection::{CallError, CallOptions, Connection};
 use crate::launch::{self, Session};
-use crate::render::{Style, problem};
 use crate::place;
+use crate::render::{Style, problem};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{IsTerminal, Write};
@@ -45,7 +45,10 @@ impl Shell {
         match self.global.space.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one.clone())),
-            _ => Err(Failure::usage("this command works in one space").hint("give --space once; only recall and context take several")),
+            _ => {
+                Err(Failure::usage("this command works in one space")
+                    .hint("give --space once; only recall and context take several"))
+            }
         }
     }
 

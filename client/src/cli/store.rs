@@ -120,7 +120,8 @@ async fn restore(shell: &Shell, args: RestoreArgs) -> Outcome {
 
 async fn rebuild(shell: &Shell) -> Outcome {
     let mut daemon = shell.daemon().await?;
-    let result: RebuildResult = progress::call(shell, &mut daemon, "store/rebuild", &StoreParams::default(), "rebuilding").await?;
+    let result: RebuildResult =
+        progress::call(shell, &mut daemon, "store/rebuild", &StoreParams::default(), "rebuilding").await?;
     shell.answer(&result, |result, _| {
         format!("indexed {} in {}\n", size::count(result.documents, "memory", "memories"), time::milliseconds(result.elapsed_ms))
     })?;
@@ -133,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_damaged_store_is_told_with_its_problems_and_the_way_out() {
-        let result = VerifyResult { ok: false, records: 10, memories: 2, problems: vec!["memory 7: checksum".into()], elapsed_ms: 5 };
+        let result =
+            VerifyResult { ok: false, records: 10, memories: 2, problems: vec!["memory 7: checksum".into()], elapsed_ms: 5 };
         let text = verified(&result, &Style::PLAIN);
         assert!(text.contains("damaged: 10 records, 2 memories, 5 ms") && text.contains("  memory 7: checksum"), "{text}");
         assert!(text.contains("tiro store restore"));

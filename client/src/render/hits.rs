@@ -23,7 +23,9 @@ pub fn hits(hits: &[Hit], style: &Style) -> String {
             text.push_str(line);
             text.push('\n');
         }
-        text.push_str(&format!("         {}\n", style.dim(&wrap::cut(&details(hit, style), style.width.saturating_sub(9)))));
+        for line in wrap::lines(&details(hit, style), style.width.saturating_sub(9)) {
+            text.push_str(&format!("         {}\n", style.dim(&line)));
+        }
     }
     text
 }
@@ -152,7 +154,7 @@ pub(crate) mod tests {
     fn a_terminal_gets_the_short_id_the_source_and_safe_text() {
         let mut evil = hit();
         evil.text.push('\u{1b}');
-        let text = hits(&[evil], &Style { terminal: true, colour: false, width: 60 });
+        let text = hits(&[evil], &Style { terminal: true, colour: false, width: 120 });
         assert!(text.contains("3f2a9c1d ·") && text.contains("in work") && text.contains("林 in design:3"), "{text}");
         assert!(!text.contains('\u{1b}') && text.contains("\\u{1b}"));
     }
@@ -161,7 +163,9 @@ pub(crate) mod tests {
     fn every_part_of_a_score_is_shown() {
         for style in [Style::PLAIN, Style { terminal: true, colour: false, width: 200 }] {
             let text = explained(&[hit()], &style);
-            for part in ["0.821", "0.850", "4.0/8.0", "x0.6", "2.50", "x0.4", "0.71", "0.966", "12 d of 365 d", "lex 1 vec - undecayed 1"] {
+            for part in
+                ["0.821", "0.850", "4.0/8.0", "x0.6", "2.50", "x0.4", "0.71", "0.966", "12 d of 365 d", "lex 1 vec - undecayed 1"]
+            {
                 assert!(text.contains(part), "{part} in {text}");
             }
         }

@@ -12,7 +12,12 @@ pub fn list(items: &[Memory], style: &Style) -> String {
     let mut text = String::new();
     for item in items {
         if style.terminal {
-            let lead = format!("{}  {}  {}  ", id(&item.id, style), time::day(&item.created_at, style), wrap::pad(&item.category.to_string(), 10));
+            let lead = format!(
+                "{}  {}  {}  ",
+                id(&item.id, style),
+                time::day(&item.created_at, style),
+                wrap::pad(&item.category.to_string(), 10)
+            );
             let mut words = escape::terminal_line(&item.text);
             if !matches!(item.status, Open::Known(Status::Active)) {
                 words = format!("[{}] {words}", item.status);
@@ -32,11 +37,8 @@ pub fn list(items: &[Memory], style: &Style) -> String {
 
 /// One memory with everything known about it: the text, then a name and a value a line.
 pub fn whole(memory: &Memory, style: &Style) -> String {
-    let mut text = if style.terminal {
-        wrap::lines(&escape::terminal(&memory.text), style.width).join("\n")
-    } else {
-        memory.text.clone()
-    };
+    let mut text =
+        if style.terminal { wrap::lines(&escape::terminal(&memory.text), style.width).join("\n") } else { memory.text.clone() };
     text.push_str("\n\n");
     for (name, value) in members(memory, style) {
         text.push_str(&format!("{} {value}\n", style.dim(&wrap::pad(name, 14))));
@@ -98,7 +100,10 @@ mod tests {
     #[test]
     fn a_list_is_one_line_a_memory() {
         let plain = list(&[memory()], &Style::PLAIN);
-        assert_eq!(plain, "3f2a9c1d-0000-4000-8000-000000000001\t2026-03-05T12:00:00.000Z\tpreference\tarchived\t喜欢深色主题\\nand tabs\n");
+        assert_eq!(
+            plain,
+            "3f2a9c1d-0000-4000-8000-000000000001\t2026-03-05T12:00:00.000Z\tpreference\tarchived\t喜欢深色主题\\nand tabs\n"
+        );
         let shown = list(&[memory()], &Style { terminal: true, colour: false, width: 60 });
         assert_eq!(shown.lines().count(), 1);
         assert!(shown.contains("* [archived] 喜欢深色主题"), "{shown}");
@@ -107,7 +112,14 @@ mod tests {
     #[test]
     fn a_whole_memory_names_every_member_it_has() {
         let text = whole(&memory(), &Style::PLAIN);
-        for part in ["喜欢深色主题\nand tabs", "version        2", "(when recorded)", "used           3 x", "tags           ui", "source         tiro"] {
+        for part in [
+            "喜欢深色主题\nand tabs",
+            "version        2",
+            "(when recorded)",
+            "used           3 x",
+            "tags           ui",
+            "source         tiro",
+        ] {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert!(!text.contains("valid from"));

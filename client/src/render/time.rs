@@ -45,7 +45,10 @@ mod tests {
 
     #[test]
     fn lengths_of_time_read_well() {
-        assert_eq!((days(0.01), days(0.5), days(12.2), days(900.0)), ("14 min".into(), "12 h".into(), "12 d".into(), "2.5 y".into()));
+        assert_eq!(
+            (days(0.01), days(0.5), days(12.2), days(900.0)),
+            ("14 min".into(), "12 h".into(), "12 d".into(), "2.5 y".into())
+        );
         assert_eq!((milliseconds(7), milliseconds(3450)), ("7 ms".into(), "3.4 s".into()));
     }
 

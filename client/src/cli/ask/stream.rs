@@ -56,7 +56,9 @@ impl<'a> Shown<'a> {
         self.kinds.insert(event.item_id.clone(), event.kind);
         match event.content {
             Some(ContentBlock::Text { text }) => self.text(&event.item_id, 0, &text),
-            Some(ContentBlock::ToolCall { name, arguments, .. }) => self.notice(&event.item_id, &format!("-> {name} {arguments}")),
+            Some(ContentBlock::ToolCall { name, arguments, .. }) => {
+                self.notice(&event.item_id, &format!("-> {name} {arguments}"))
+            }
             Some(ContentBlock::ToolResult { name, text, is_error, .. }) => {
                 let mark = if is_error { "failed: " } else { "" };
                 self.notice(&event.item_id, &format!("<- {name}: {mark}{text}"))

@@ -29,11 +29,16 @@ pub async fn find(shell: &Shell, daemon: &mut Daemon, named: Option<&str>, new: 
         match daemon.call::<_, Session>("session/get", &SessionIdParams { session_id: id.clone() }).await {
             Ok(session) if session.space == space => {
                 if shell.err.terminal {
-                    shell.note(&format!("continuing {} (--new begins another)", &session.session_id[..session.session_id.len().min(8)]));
+                    shell.note(&format!(
+                        "continuing {} (--new begins another)",
+                        &session.session_id[..session.session_id.len().min(8)]
+                    ));
                 }
                 return Ok(session.session_id);
             }
-            Err(failure) if failure.error.as_ref().and_then(|error| error.kind()) != Some(ErrorKind::NotFound) => return Err(failure),
+            Err(failure) if failure.error.as_ref().and_then(|error| error.kind()) != Some(ErrorKind::NotFound) => {
+                return Err(failure);
+            }
             _ => {}
         }
     }

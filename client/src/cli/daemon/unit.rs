@@ -79,7 +79,8 @@ fn escaped(text: &str) -> String {
 fn folder() -> Result<PathBuf, Failure> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    let config = config.ok_or_else(|| Failure::usage("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for the units"))?;
+    let config =
+        config.ok_or_else(|| Failure::usage("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for the units"))?;
     Ok(config.join("systemd/user"))
 }
 
@@ -115,7 +116,9 @@ pub async fn install(shell: &Shell, args: InstallArgs) -> Outcome {
             Err(why) => return Err(Failure::failed(format!("{SOCKET_UNIT} was written but cannot be turned on")).because(why)),
         }
     } else {
-        done.push(format!("systemd's user instance does not answer here: the units wait for it (systemctl --user enable --now {SOCKET_UNIT})"));
+        done.push(format!(
+            "systemd's user instance does not answer here: the units wait for it (systemctl --user enable --now {SOCKET_UNIT})"
+        ));
         done.push("until then every command starts the daemon on demand".to_owned());
     }
     told(shell, &done, taken_over)
@@ -145,7 +148,9 @@ pub async fn uninstall(shell: &Shell, _args: UninstallArgs) -> Outcome {
 }
 
 fn told(shell: &Shell, done: &[String], systemd: bool) -> Outcome {
-    shell.answer(&serde_json::json!({"done": done, "systemd": systemd}), |_, _| done.iter().map(|line| format!("{line}\n")).collect())?;
+    shell.answer(&serde_json::json!({"done": done, "systemd": systemd}), |_, _| {
+        done.iter().map(|line| format!("{line}\n")).collect()
+    })?;
     Ok(Exit::Done)
 }
 
@@ -171,8 +176,16 @@ mod tests {
     fn units_name_the_socket_the_program_and_the_home() {
         let places = crate::place::places_of_home(Path::new("/srv/100% mine")).unwrap();
         let units = units(&places, Path::new("/opt/tiro/tirod"));
-        assert!(units.socket.contains("ListenStream=/srv/100%% mine/run/daemon.sock\nSocketMode=0600\nDirectoryMode=0700"), "{}", units.socket);
-        assert!(units.service.contains("ExecStart=\"/opt/tiro/tirod\"\nEnvironment=\"TIRO_HOME=/srv/100%% mine\"\nUMask=0077"), "{}", units.service);
+        assert!(
+            units.socket.contains("ListenStream=/srv/100%% mine/run/daemon.sock\nSocketMode=0600\nDirectoryMode=0700"),
+            "{}",
+            units.socket
+        );
+        assert!(
+            units.service.contains("ExecStart=\"/opt/tiro/tirod\"\nEnvironment=\"TIRO_HOME=/srv/100%% mine\"\nUMask=0077"),
+            "{}",
+            units.service
+        );
         assert!(units.service.contains("RestartPreventExitStatus=2 3"));
     }
 }

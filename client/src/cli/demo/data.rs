@@ -42,7 +42,8 @@ mod tests {
         assert!(lines.len() >= 60);
         let all: Vec<ExportLine> = lines.into_iter().map(|line| serde_json::from_value(line).unwrap()).collect();
         assert!(all.iter().all(|line| line.memory.space.as_deref() == Some(SPACE)));
-        let said = all.iter().filter(|line| line.memory.source.as_ref().is_some_and(|s| s.speaker.is_some() && s.position.is_some()));
+        let said =
+            all.iter().filter(|line| line.memory.source.as_ref().is_some_and(|s| s.speaker.is_some() && s.position.is_some()));
         assert!(said.count() >= 12);
         let chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
         assert!(all.iter().filter(|line| chinese(&line.memory.text)).count() >= 20);
@@ -53,7 +54,8 @@ mod tests {
         let newest = |now: &str| {
             let lines = lines(now.parse().unwrap());
             let now: Timestamp = now.parse().unwrap();
-            let ages = lines.iter().map(|line| now.duration_since(line["occurredAt"].as_str().unwrap().parse().unwrap()).as_hours());
+            let ages =
+                lines.iter().map(|line| now.duration_since(line["occurredAt"].as_str().unwrap().parse().unwrap()).as_hours());
             ages.min().unwrap()
         };
         assert_eq!(newest("2026-01-29T12:00:00Z"), newest("2033-07-04T00:00:00Z"));

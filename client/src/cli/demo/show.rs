@@ -61,5 +61,8 @@ pub fn no_model(reason: &str, style: &Style) -> String {
 
 /// The last lines.
 pub fn end(style: &Style) -> String {
-    format!("\nThe daemon of the demo is stopped and its folder removed.\n{}\n", style.dim("Now your own: tiro remember \"…\", then tiro recall \"…\""))
+    format!(
+        "\nThe daemon of the demo is stopped and its folder removed.\n{}\n",
+        style.dim("Now your own: tiro remember \"…\", then tiro recall \"…\"")
+    )
 }

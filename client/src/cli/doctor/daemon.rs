@@ -48,7 +48,9 @@ fn reached(status: &StatusResult, running: bool) -> Check {
     let found = format!("{how} (pid {}, {}, {})", status.pid, status.state, size::bytes(status.resident_bytes));
     match status.state.as_str() {
         "ready" | "starting" => Check::ok("daemon", found),
-        "readOnly" => Check::fail("daemon", Exit::Failed, found, "it takes no writes: see tiro daemon logs, then tiro daemon stop"),
+        "readOnly" => {
+            Check::fail("daemon", Exit::Failed, found, "it takes no writes: see tiro daemon logs, then tiro daemon stop")
+        }
         _ => Check::warn("daemon", found, "tiro daemon logs says more"),
     }
 }
@@ -58,15 +60,27 @@ fn version(status: &StatusResult) -> Check {
     if ours == theirs {
         return Check::ok("versions", format!("{CLIENT} {ours}, tirod {theirs}"));
     }
-    Check::warn("versions", format!("{CLIENT} {ours}, tirod {theirs}"), "tiro daemon stop: the next command starts the tirod that came with tiro")
+    Check::warn(
+        "versions",
+        format!("{CLIENT} {ours}, tirod {theirs}"),
+        "tiro daemon stop: the next command starts the tirod that came with tiro",
+    )
 }
 
 async fn store(shell: &Shell, daemon: &mut Daemon) -> Check {
-    let answer: Result<VerifyResult, Failure> = progress::call(shell, daemon, "store/verify", &StoreParams::default(), "verifying").await;
+    let answer: Result<VerifyResult, Failure> =
+        progress::call(shell, daemon, "store/verify", &StoreParams::default(), "verifying").await;
     match answer {
         Ok(result) if result.ok => {
             let memories = size::count(result.memories, "memory", "memories");
-            Check::ok("store", format!("whole: {}, {memories}, {}", size::count(result.records, "record", "records"), time::milliseconds(result.elapsed_ms)))
+            Check::ok(
+                "store",
+                format!(
+                    "whole: {}, {memories}, {}",
+                    size::count(result.records, "record", "records"),
+                    time::milliseconds(result.elapsed_ms)
+                ),
+            )
         }
         Ok(result) => {
             let first = result.problems.first().cloned().unwrap_or_default();

@@ -25,7 +25,8 @@ pub fn checks(places: &Places) -> Vec<Check> {
 
 fn folders(places: &Places) -> Check {
     let named = [&places.config_dir, &places.data_dir, &places.state_dir];
-    let open: Vec<String> = named.iter().filter(|dir| dir.exists() && !place::is_private(dir)).map(|dir| dir.display().to_string()).collect();
+    let open: Vec<String> =
+        named.iter().filter(|dir| dir.exists() && !place::is_private(dir)).map(|dir| dir.display().to_string()).collect();
     if open.iter().any(|dir| *dir == places.data_dir.display().to_string()) {
         let advice = format!("chmod 700 {}", open.join(" "));
         return Check::warn("folders", format!("others can look into {}", open.join(", ")), advice);
@@ -42,7 +43,12 @@ fn config(places: &Places) -> Check {
         Err(error) => return Check::fail("config", Exit::Failed, format!("{}: {error}", file.display()), "make it readable"),
     };
     match text.parse::<toml::Table>() {
-        Err(error) => Check::fail("config", Exit::Failed, format!("{}: {}", file.display(), error.message()), "correct it: tiro config show says where"),
+        Err(error) => Check::fail(
+            "config",
+            Exit::Failed,
+            format!("{}: {}", file.display(), error.message()),
+            "correct it: tiro config show says where",
+        ),
         Ok(table) => match plain_keys(&table).as_slice() {
             [] => Check::ok("config", file.display().to_string()),
             keys => Check::warn(
@@ -61,8 +67,15 @@ fn socket(places: &Places) -> Check {
     };
     match trust::check_path(&places.socket) {
         Ok(()) => Check::ok("socket", shown),
-        Err(TrustError::Look { source, .. }) if source.kind() == ErrorKind::NotFound => Check::ok("socket", format!("{shown} (not made yet)")),
-        Err(error) => Check::fail("socket", Exit::Unreachable, error.to_string(), "its folder has to be yours and of mode 0700; TIRO_SOCKET names another"),
+        Err(TrustError::Look { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Check::ok("socket", format!("{shown} (not made yet)"))
+        }
+        Err(error) => Check::fail(
+            "socket",
+            Exit::Unreachable,
+            error.to_string(),
+            "its folder has to be yours and of mode 0700; TIRO_SOCKET names another",
+        ),
     }
 }
 
@@ -78,13 +91,16 @@ fn disk(dir: &Path) -> Check {
     let Some(existing) = dir.ancestors().find(|path| path.exists()) else {
         return Check::warn("disk", "cannot be looked at", "");
     };
+    #[allow(clippy::useless_conversion)] // 32 bits on macOS
     let free = match nix::sys::statvfs::statvfs(existing) {
         Ok(found) => u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size())),
         Err(error) => return Check::warn("disk", format!("{}: {error}", existing.display()), ""),
     };
     let found = format!("{} free in {}", size::bytes(free), existing.display());
     match free {
-        free if free < DISK_FAIL_BYTES => Check::fail("disk", Exit::Failed, found, "free some space: a full disk takes no writes"),
+        free if free < DISK_FAIL_BYTES => {
+            Check::fail("disk", Exit::Failed, found, "free some space: a full disk takes no writes")
+        }
         free if free < DISK_WARN_BYTES => Check::warn("disk", found, "free some space soon"),
         _ => Check::ok("disk", found),
     }
