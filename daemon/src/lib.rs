@@ -5,6 +5,13 @@
 pub mod agent;
 pub mod caller;
 pub mod clock;
+pub mod config;
+pub mod connection;
+pub mod harden;
 pub mod limits;
 pub mod model;
+pub mod paths;
+pub mod rpc;
+pub mod run;
+pub mod service;
 pub mod store;

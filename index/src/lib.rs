@@ -7,11 +7,16 @@
 mod document;
 pub mod embed;
 mod error;
+pub mod graph;
 mod index;
+mod lexical;
 pub mod limits;
 mod query;
 mod result;
+mod search;
 mod settings;
+mod snapshot;
+mod state;
 pub mod tokenize;
 pub mod vector;
 
@@ -20,4 +25,4 @@ pub use error::{IndexError, Result};
 pub use index::{Index, Opened, Stats};
 pub use query::{DecayParams, Filter, Mode, Query};
 pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
-pub use settings::{BackgroundScale, Calibration, Identity, Settings, VectorSource};
+pub use settings::{Calibration, Identity, Settings, VectorSource};
