@@ -103,7 +103,7 @@ fn writes_that_wait_are_committed_together() {
     std::thread::scope(|scope| {
         for writer in 0..8 {
             let store = store.clone();
-            scope.spawn(move || (0..25).for_each(|n| drop(remember(&store, 1 + writer * 25 + n).unwrap())));
+            scope.spawn(move || (0..25).for_each(|n| assert!(remember(&store, 1 + writer * 25 + n).is_ok())));
         }
     });
     let commits = store.stats().commits - before;
