@@ -142,7 +142,9 @@ impl Rpc {
             (Some(method), _) => self.notifications.push_back((method.to_owned(), line["params"].clone())),
             (None, Some(id)) => {
                 let answer = match line.get("error") {
-                    Some(error) => Err(serde_json::from_value(error.clone()).unwrap_or_else(|e| panic!("{error} is no error object: {e}"))),
+                    Some(error) => {
+                        Err(serde_json::from_value(error.clone()).unwrap_or_else(|e| panic!("{error} is no error object: {e}")))
+                    }
                     None => Ok(line["result"].clone()),
                 };
                 self.answers.insert(id, answer);

@@ -10,6 +10,8 @@ pub mod daemon;
 pub mod inside;
 pub mod redact;
 pub mod rng;
+pub mod storage;
+pub mod store_writes;
 pub mod wait;
 
 pub use client::{Gone, Rpc};
@@ -29,5 +31,8 @@ pub fn skipped(what: &str, why: &str) {
 
 /// The root of the workspace.
 pub fn workspace() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("invariant: the tests crate stands in the workspace").to_path_buf()
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("invariant: the tests crate stands in the workspace")
+        .to_path_buf()
 }

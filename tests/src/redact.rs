@@ -39,5 +39,6 @@ fn text_of(text: &str) -> String {
 
 fn is_uuid(text: &str) -> bool {
     let dashes = [8, 13, 18, 23];
-    text.len() == 36 && text.bytes().enumerate().all(|(at, byte)| if dashes.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| if dashes.contains(&at) { byte == b'-' } else { byte.is_ascii_hexdigit() })
 }

@@ -46,7 +46,9 @@ fn good_lines() -> Vec<String> {
     ];
     for method in tiro_schema::method::methods() {
         if !method.name.starts_with("store/") && method.name != "daemon/shutdown" {
-            lines.push(json!({"jsonrpc": "2.0", "id": 9, "method": method.name, "params": {"id": "00000000", "text": "x", "ids": []}}));
+            lines.push(
+                json!({"jsonrpc": "2.0", "id": 9, "method": method.name, "params": {"id": "00000000", "text": "x", "ids": []}}),
+            );
         }
     }
     lines.iter().map(Value::to_string).collect()
@@ -70,7 +72,9 @@ fn mutate(rng: &mut Rng, line: &str) -> Vec<u8> {
                 bytes.splice(at..at, piece);
             }
             5 => bytes.splice(at..at, "[".repeat(rng.below(80)).into_bytes()).for_each(drop),
-            _ => bytes.splice(at..at, rng.pick(&["null", "1e999", "\"\\ud800\"", "-0", "{\"a\":1,\"a\":2}", "\u{2028}"]).bytes()).for_each(drop),
+            _ => bytes
+                .splice(at..at, rng.pick(&["null", "1e999", "\"\\ud800\"", "-0", "{\"a\":1,\"a\":2}", "\u{2028}"]).bytes())
+                .for_each(drop),
         }
         if bytes.is_empty() {
             bytes.push(b'{');

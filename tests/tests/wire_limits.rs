@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tiro_daemon::limits::{
-    CONNECTIONS_MAX, FIRST_FRAME_MS_MAX, FRAME_BYTES_MAX, FRAME_DEPTH_MAX, REQUESTS_PER_CONNECTION_MAX, REQUEST_ID_BYTES_MAX,
+    CONNECTIONS_MAX, FIRST_FRAME_MS_MAX, FRAME_BYTES_MAX, FRAME_DEPTH_MAX, REQUEST_ID_BYTES_MAX, REQUESTS_PER_CONNECTION_MAX,
 };
 use tiro_schema::ErrorKind;
 use tiro_tests::{DaemonSetup, Gone, InsideDaemon, Rpc, TestDaemon, check};
