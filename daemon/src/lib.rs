@@ -11,6 +11,7 @@ pub mod harden;
 pub mod limits;
 pub mod model;
 pub mod paths;
+pub mod rooms;
 pub mod rpc;
 pub mod run;
 pub mod service;

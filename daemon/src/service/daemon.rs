@@ -27,7 +27,7 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
     let (mut state, store, starting) = match &readiness {
         Readiness::Starting(progress) => ("starting", None, Some(progress.clone())),
         Readiness::Ready(service) => (service.state(), Some(service.store_info()), None),
-        Readiness::Failed(_) => ("damaged", None, None),
+        Readiness::Failed { .. } => ("damaged", None, None),
     };
     if reception.is_draining() {
         state = "draining";

@@ -9,6 +9,7 @@ pub mod reception;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
+use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
 use tiro_schema::ErrorObject;
@@ -17,7 +18,10 @@ use tiro_schema::wire::StoreInfo;
 pub use reception::Reception;
 
 /// Everything that answers once the store is open.
-pub struct Service {}
+pub struct Service {
+    /// The store.
+    pub store: Store,
+}
 
 impl Service {
     /// Answers one request.
@@ -39,16 +43,26 @@ impl Service {
 
     /// Which store answers, and its newest write.
     pub fn store_info(&self) -> StoreInfo {
-        StoreInfo { id: String::new(), epoch: 0, seq: String::new() }
+        let identity = self.store.identity();
+        StoreInfo {
+            id: uuid::Uuid::from_bytes(identity.id).to_string(),
+            epoch: identity.epoch,
+            seq: self.store.seq_token(self.store.seq()),
+        }
     }
 
-    /// What `daemon/status` says of the store: `ready`, or `readOnly` after an error that has to be looked at.
+    /// What `daemon/status` says of the store: `ready`, `readOnly` after an error of the disk, `damaged`.
     pub fn state(&self) -> &'static str {
-        "ready"
+        match self.store.health() {
+            Health::Well => "ready",
+            Health::Full | Health::ReadOnly { .. } => "readOnly",
+            Health::Damaged { .. } => "damaged",
+            Health::Closed => "draining",
+        }
     }
 
     /// When the last backup was made.
     pub fn last_backup_at(&self) -> Option<tiro_schema::wire::Timestamp> {
-        None
+        self.store.backups().first().map(crate::store::backup::made_at)
     }
 }
