@@ -7,3 +7,4 @@ pub mod caller;
 pub mod clock;
 pub mod limits;
 pub mod model;
+pub mod store;

@@ -1,6 +1,7 @@
 //! What is put into the index: documents, their analysed form, and changes. It must not know how any of it is searched.
 
-use crate::tokenize::{TokenCounts, count_tokens};
+use crate::state::tokens::Tokens;
+use crate::tokenize::count_tokens;
 
 /// Whether a document is current. What is forgotten is not in the index at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -74,12 +75,12 @@ pub struct Document {
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(crate) document: Document,
-    pub(crate) tokens: TokenCounts,
+    pub(crate) tokens: Tokens,
 }
 
 /// Analyses a document: tokens, counts. Callable from any thread; touches nothing shared.
 pub fn prepare(mut document: Document) -> Prepared {
-    let tokens = count_tokens(&document.text);
+    let tokens = Tokens::pack(&count_tokens(&document.text));
     document.text = String::new();
     Prepared { document, tokens }
 }

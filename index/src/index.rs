@@ -1,28 +1,35 @@
-//! The index as the daemon sees it. First form: every search reads every document. It must not know the store.
+//! The index as the daemon sees it: one lock around the state, a thread that feeds the full-text index behind it, and snapshots.
+//! It must not know the store.
 
-use crate::document::{Change, Prepared, Status};
-use crate::error::Result;
-use crate::query::{Filter, Query};
-use crate::result::{Features, Hit, SearchResult, ServedBy, Strength};
+use crate::document::Change;
+use crate::error::{IndexError, Result};
+use crate::lexical::{Indexer, Running, Work, open_and_reconcile};
+use crate::limits::FLUSH_WAIT_MS;
+use crate::query::Query;
+use crate::result::SearchResult;
+use crate::search::{self, Context};
 use crate::settings::{Calibration, Identity, Settings, VectorSource};
-use crate::tokenize::count_tokens;
-use parking_lot::RwLock;
-use std::collections::HashMap;
-use std::path::Path;
+use crate::snapshot;
+use crate::state::State;
+use parking_lot::Mutex;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
-/// The search index of one store. All methods take `&self` and may be called from any thread; searches hold a read lock for
-/// their whole length, so what they see is one state.
+/// Folder of the full-text index inside the index folder.
+const LEXICAL_DIR: &str = "lexical";
+
+/// The search index of one store. All methods take `&self` and may be called from any thread; a search holds a read lock for
+/// its whole length, so what it sees is one state.
 pub struct Index {
-    settings: Settings,
+    work: Arc<Work>,
+    dir: PathBuf,
     vectors: VectorSource,
     calibration: Calibration,
-    state: RwLock<State>,
-}
-
-#[derive(Default)]
-struct State {
-    documents: HashMap<u64, Prepared>,
-    seq: u64,
+    running: Mutex<Option<Running>>,
+    /// Held while a snapshot is written, so that only one is.
+    writing: Arc<Mutex<()>>,
 }
 
 /// An index just opened, and how much of the store it already holds.
@@ -44,8 +51,10 @@ pub struct Stats {
     pub active: usize,
     /// Documents with a vector.
     pub vectors: usize,
-    /// Documents the full-text index does not hold yet.
+    /// Documents and removals the full-text index does not know of yet.
     pub overlay: usize,
+    /// Documents the full-text index holds.
+    pub lexical_documents: u64,
     /// Store sequence in memory.
     pub seq: u64,
     /// Store sequence up to which the full-text index holds everything.
@@ -56,159 +65,220 @@ pub struct Stats {
     pub memory_bytes: usize,
     /// Bytes on disk.
     pub disk_bytes: u64,
-    /// Whether every document given before `loaded` is there.
+    /// Whether [`Index::loaded`] was called.
     pub loaded: bool,
-    /// Why searches are less than whole or slower than usual, where they are.
+    /// Why searches are slower than usual, where they are.
     pub degraded: Option<String>,
 }
 
 impl Index {
     /// Opens the index in `dir` (made if missing). `store_seq` is the store's present sequence: an index that claims to be ahead
     /// of it belongs to another past and is rebuilt. What is damaged, foreign or stale is removed and rebuilt; that is no error.
+    ///
+    /// # Errors
+    /// [`IndexError::Folder`] when the folder cannot be made.
     pub fn open(
-        _dir: &Path,
-        _identity: Identity,
+        dir: &Path,
+        identity: Identity,
         settings: Settings,
         store_seq: u64,
         vectors: VectorSource,
         calibration: Calibration,
     ) -> Result<Opened> {
-        let _ = store_seq;
-        let index = Index { settings, vectors, calibration, state: RwLock::default() };
-        Ok(Opened { index, watermark: 0, rebuilt: Vec::new() })
+        fs::create_dir_all(dir).map_err(|source| IndexError::Folder { path: dir.to_owned(), source })?;
+        let loaded = snapshot::load(dir, &identity, store_seq);
+        let watermark = loaded.state.seq;
+        let work = Arc::new(Work::new(loaded.state, identity, settings, dir.join(LEXICAL_DIR)));
+        let index = Self { work, dir: dir.to_owned(), vectors, calibration, running: Mutex::new(None), writing: Arc::default() };
+        Ok(Opened { index, watermark, rebuilt: loaded.removed })
     }
 
-    /// Says that every change of the store up to `seq` has been applied; to be called once, after the replay that follows `open`.
-    pub fn loaded(&self, seq: u64) {
-        let mut state = self.state.write();
-        state.seq = state.seq.max(seq);
+    /// Says that every change of the store up to `seq` has been applied; to be called once after the replay that follows `open` (or
+    /// [`Index::clear`]). The full-text index is opened and compared with memory, and the thread behind it begins. Gives what was
+    /// found damaged, foreign or stale in it, in words for the log; that is being rebuilt while searches are served from memory.
+    pub fn loaded(&self, seq: u64) -> Vec<String> {
+        let mut running = self.running.lock();
+        *running = None;
+        let seq = {
+            let mut state = self.work.state.write();
+            state.seq = state.seq.max(seq);
+            state.loaded = true;
+            state.seq
+        };
+        let (writer, notes) = match open_and_reconcile(&self.work, seq) {
+            Ok((writer, rebuilt)) => {
+                (Some(writer), rebuilt.into_iter().map(|reason| format!("full-text index: {reason}")).collect())
+            }
+            Err(reason) => {
+                self.work.state.write().trouble = Some(reason.clone());
+                (None, vec![format!("full-text index: {reason}")])
+            }
+        };
+        match Indexer::spawn(Arc::clone(&self.work), writer, self.snapshot_when_due()) {
+            Ok(thread) => {
+                *running = Some(thread);
+                self.work.start();
+            }
+            Err(error) => self.work.state.write().trouble = Some(format!("no thread for it: {error}")),
+        }
+        notes
+    }
+
+    /// What the thread calls after each round.
+    fn snapshot_when_due(&self) -> Box<dyn FnMut() + Send> {
+        let (work, dir, writing) = (Arc::clone(&self.work), self.dir.clone(), Arc::clone(&self.writing));
+        Box::new(move || {
+            let due = {
+                let state = work.state.read();
+                state.changes >= work.settings.snapshot_changes_min.max(state.len() / 10)
+            };
+            if due {
+                let _one = writing.lock();
+                if let Err(error) = snapshot::write(&dir, &work.identity, &work.state) {
+                    tracing::warn!(%error, "snapshot not written; the next start replays more");
+                }
+            }
+        })
     }
 
     /// Applies changes in the order of their sequences. Visible to every search that starts after it returns. A change that is
     /// not newer than what is held for its key is passed over, so a replay may repeat.
     pub fn apply(&self, changes: Vec<Change>) {
-        let mut state = self.state.write();
-        for change in changes {
-            state.seq = state.seq.max(change.seq());
-            match change {
-                Change::Upsert(p) => {
-                    if state.documents.get(&p.key()).is_none_or(|old| old.seq() < p.seq()) {
-                        state.documents.insert(p.key(), p);
-                    }
-                }
-                Change::Remove { key, seq } => {
-                    if state.documents.get(&key).is_some_and(|old| old.seq() <= seq) {
-                        state.documents.remove(&key);
-                    }
-                }
+        let count = changes.len();
+        if count == 0 {
+            return;
+        }
+        {
+            let mut state = self.work.state.write();
+            for change in changes {
+                state.apply(change);
             }
         }
+        self.work.changed(count);
     }
 
-    /// Notes that a document was used: decay counts from then, and slower.
+    /// Notes that a document was used: decay counts from then, and slower. Not replayed: give it with the document after a rebuild.
     pub fn touch(&self, key: u64, last_used_at_ms: i64, use_count: u32) {
-        if let Some(p) = self.state.write().documents.get_mut(&key) {
-            p.document.last_used_at_ms = Some(last_used_at_ms);
-            p.document.use_count = use_count;
-        }
+        self.work.state.write().touch(key, last_used_at_ms, use_count);
     }
 
-    /// Searches. Never fails: what cannot be served is said in `degraded`.
+    /// Searches. Never fails: what cannot be served as usual is said in `degraded`. Blocks for a millisecond or two at 100,000
+    /// documents.
     pub fn search(&self, query: &Query<'_>) -> SearchResult {
-        let tokens = count_tokens(query.text);
-        let scale = query.vector.map(|v| (self.calibration)(v));
-        let state = self.state.read();
-        let pool: Vec<&Prepared> =
-            state.documents.values().filter(|p| query.spaces.contains(&p.document.space) && matches(&query.filter, p)).collect();
-        let (w, n) = (self.settings.lexical_weight, tokens.tokens.len().max(1) as f32);
-        let mut hits: Vec<Hit> = pool
-            .iter()
-            .filter_map(|p| {
-                let found = tokens.tokens.iter().filter(|t| p.tokens.tokens.binary_search(t).is_ok()).count();
-                let lexical = found as f32 / n;
-                let cosine = match (query.vector, &p.document.vector) {
-                    (Some(q), Some(d)) => Some(q.iter().zip(d).map(|(a, b)| a * b).sum::<f32>()),
-                    _ => None,
-                };
-                let z = cosine.zip(scale).map(|(c, s)| s.z(c));
-                let relevance = 1.0 / (1.0 + (-(6.0 * (w * lexical + (1.0 - w) * cosine.unwrap_or(0.0)) - 2.0)).exp());
-                let kept = lexical > 0.0 || z.is_some_and(|z| z >= 1.5) || query.threshold == Some(0.0);
-                kept.then(|| Hit {
-                    key: p.key(),
-                    seq: p.seq(),
-                    space: p.document.space,
-                    score: relevance,
-                    strength: Strength::Good,
-                    features: Features {
-                        lexical,
-                        bm25: lexical * n,
-                        ideal: n,
-                        cosine,
-                        z,
-                        relevance,
-                        decay: 1.0,
-                        ..Features::default()
-                    },
-                })
-            })
-            .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.key.cmp(&a.key)));
-        hits.truncate(query.limit);
-        for (i, hit) in hits.iter_mut().enumerate() {
-            hit.features.rank_without_decay = i as u32 + 1;
+        let vector = query.vector.filter(|vector| vector.len() == self.work.identity.dim && vector.iter().all(|x| x.is_finite()));
+        let scale = vector.map(|vector| (self.calibration)(vector));
+        let query = Query { vector, ..query.clone() };
+        let context = Context { settings: &self.work.settings, vectors: &self.vectors, scale };
+        let (result, damaged) = search::search(&self.work.state.read(), &query, &context);
+        if let Some(reason) = damaged {
+            self.work.suspect(reason);
         }
-        let _ = &self.vectors;
-        SearchResult { hits, below_threshold: 0, served_by: vec![ServedBy::Forward], degraded: None, seq: state.seq }
+        result
     }
 
     /// Waits until the full-text index holds every change applied so far.
+    ///
+    /// # Errors
+    /// [`IndexError::Lexical`] when it cannot be written now, [`IndexError::TimedOut`] after two minutes.
     pub fn flush(&self) -> Result<()> {
-        Ok(())
+        self.work.flush(Duration::from_millis(FLUSH_WAIT_MS)).map_err(|reason| match reason {
+            Some(reason) => IndexError::Lexical(reason),
+            None => IndexError::TimedOut(FLUSH_WAIT_MS),
+        })
     }
 
-    /// Writes a snapshot now.
+    /// Writes a snapshot now; without effect before [`Index::loaded`].
+    ///
+    /// # Errors
+    /// [`IndexError::Snapshot`]; the older snapshot is then still there.
     pub fn snapshot(&self) -> Result<()> {
-        Ok(())
+        let _one = self.writing.lock();
+        snapshot::write(&self.dir, &self.work.identity, &self.work.state)
+            .map(|_| ())
+            .map_err(|error| IndexError::Snapshot(error.to_string()))
     }
 
-    /// Clean stop: flush, snapshot, end of the background thread. Searches still work afterwards; changes no longer reach the disk.
+    /// Clean stop: flush, snapshot, end of the thread. Searches still work afterwards; changes no longer reach the disk.
+    ///
+    /// # Errors
+    /// The first of what failed; the thread ends in any case.
     pub fn close(&self) -> Result<()> {
-        Ok(())
+        let flushed = if self.running.lock().is_some() { self.flush() } else { Ok(()) };
+        let saved = self.snapshot();
+        if let Some(mut running) = self.running.lock().take() {
+            running.stop();
+        }
+        flushed.and(saved)
     }
 
-    /// Counts and sizes.
+    /// Forgets everything, in memory and on disk, to be fed every document anew and then told [`Index::loaded`].
+    ///
+    /// # Errors
+    /// [`IndexError::Folder`] when the disk does not let go; memory is empty all the same.
+    pub fn clear(&self) -> Result<()> {
+        *self.running.lock() = None;
+        let _one = self.writing.lock();
+        *self.work.state.write() = State::new(self.work.identity.dim);
+        self.work.reset();
+        fs::remove_dir_all(&self.dir)
+            .or_else(|error| if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+            .and_then(|()| fs::create_dir_all(&self.dir))
+            .map_err(|source| IndexError::Folder { path: self.dir.clone(), source })
+    }
+
+    /// Builds the full-text index anew from memory, in the background; searches are served from memory meanwhile.
+    pub fn rebuild_lexical(&self) {
+        self.work.suspect("it is being built anew".to_owned());
+    }
+
+    /// Counts and sizes. Reads every document's size and the folder: not for every request.
     pub fn stats(&self) -> Stats {
-        let state = self.state.read();
+        let disk_bytes = folder_bytes(&self.dir);
+        let state = self.work.state.read();
         Stats {
-            documents: state.documents.len(),
-            active: state.documents.values().filter(|p| p.document.status == Status::Active).count(),
+            documents: state.len(),
+            active: state.spaces.values().map(|space| space.statistics.documents as usize).sum(),
+            vectors: state.spaces.values().map(|space| space.vectors.len()).sum(),
+            overlay: state.lag(),
+            lexical_documents: state.reader.as_ref().map_or(0, |reader| reader.documents()),
             seq: state.seq,
-            loaded: true,
-            ..Stats::default()
+            lexical_seq: state.reader.as_ref().map_or(0, |reader| reader.seq),
+            snapshot_seq: state.snapshot_seq,
+            memory_bytes: state.memory_bytes(),
+            disk_bytes,
+            loaded: state.loaded,
+            degraded: state.trouble.clone(),
         }
     }
 
-    /// Every `(key, seq)` held in a space, of any status, by key: what `store/verify` compares with the store.
+    /// Whether a key is held, with the sequence of its state.
+    pub fn contains(&self, key: u64) -> Option<u64> {
+        self.work.state.read().document(key).map(|slot| slot.seq)
+    }
+
+    /// Every `(key, seq)` held in a space, of any status, by key: what a verification compares with the store.
     pub fn held(&self, space: u32) -> Vec<(u64, u64)> {
-        let state = self.state.read();
-        let mut keys: Vec<_> =
-            state.documents.values().filter(|p| p.document.space == space).map(|p| (p.key(), p.seq())).collect();
+        let state = self.work.state.read();
+        let documents = state.spaces.get(&space).into_iter().flat_map(|space| space.iter());
+        let mut keys: Vec<_> = documents.map(|(_, slot)| (slot.key, slot.seq)).collect();
         keys.sort_unstable();
         keys
     }
+
+    /// Compares the full-text index with memory: every document exactly once in the one or waiting to get there, and nothing else.
+    /// Gives what is wrong, in words; empty when all is well.
+    pub fn verify(&self) -> Vec<String> {
+        self.work.state.read().verify()
+    }
 }
 
-fn matches(filter: &Filter, p: &Prepared) -> bool {
-    let d = &p.document;
-    let any = |want: &[String], have: &[String]| want.is_empty() || want.iter().any(|w| have.contains(w));
-    let when = d.occurred_at_ms.unwrap_or(d.created_at_ms);
-    (if filter.statuses.is_empty() { d.status == Status::Active } else { filter.statuses.contains(&d.status) })
-        && (filter.kinds.is_empty() || filter.kinds.contains(&d.kind))
-        && (filter.categories.is_empty() || filter.categories.contains(&d.category))
-        && any(&filter.tags, &d.tags)
-        && any(&filter.entities, &d.entities)
-        && any(&filter.speakers, &d.speakers)
-        && filter.session.as_ref().is_none_or(|s| d.session.as_ref() == Some(s))
-        && filter.after_ms.is_none_or(|t| when >= t)
-        && filter.before_ms.is_none_or(|t| when < t)
+fn folder_bytes(dir: &Path) -> u64 {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => folder_bytes(&entry.path()),
+            Ok(meta) => meta.len(),
+            Err(_) => 0,
+        })
+        .sum()
 }

@@ -12,5 +12,27 @@ pub const CANDIDATES_MIN: usize = 20;
 pub const CANDIDATES_MAX: usize = 1_000;
 /// Hits that one search returns at most.
 pub const HITS_MAX: usize = 1_000;
+/// Documents in one commit of the full-text index at most; below the length of its queue, so that adding never blocks.
+pub const LEXICAL_BATCH_DOCUMENTS_MAX: usize = 8_192;
+/// Memory that the full-text writer gathers documents in, bytes.
+pub const LEXICAL_WRITER_BYTES: usize = 24 * 1024 * 1024;
+/// Wait before the full-text index is tried again after a failure, milliseconds; doubles up to the next limit.
+pub const LEXICAL_RETRY_MS_MIN: u64 = 250;
+/// Longest wait before the full-text index is tried again, milliseconds.
+pub const LEXICAL_RETRY_MS_MAX: u64 = 15_000;
+/// Failures in a row after which the full-text index is built anew.
+pub const LEXICAL_FAILURES_MAX: u32 = 4;
+/// Idle time after which the full-text writer gives its memory back, milliseconds.
+pub const LEXICAL_IDLE_MS: u64 = 20_000;
+/// Documents whose postings are looked up when the full-text index is opened.
+pub const LEXICAL_SAMPLE_DOCUMENTS: usize = 64;
+/// Longest wait for a flush, milliseconds.
+pub const FLUSH_WAIT_MS: u64 = 120_000;
+/// Eligible documents of a space up to which every one is scored from memory, without the full-text index.
+pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
+/// Candidates whose cosine is computed again in full precision, per leg.
+pub const RESCORED_MAX: usize = 30;
 /// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
 pub const EMBED_CHARS_MAX: usize = 16_384;
+/// Documents that one space of a snapshot may have held at once.
+pub const SPACE_SLOTS_MAX: usize = 1 << 26;

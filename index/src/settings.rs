@@ -1,5 +1,7 @@
 //! What the index belongs to and how it is set up. It must not know where settings come from.
 
+use crate::embed::ZScale;
+use crate::limits::DIRECT_DOCUMENTS_MAX;
 use std::sync::Arc;
 
 /// What an index folder belongs to. A folder of another identity is rebuilt, never read.
@@ -22,6 +24,8 @@ pub struct Settings {
     pub lexical_weight: f32,
     /// Vectors in one space above which the approximate graph may serve.
     pub graph_vectors_min: usize,
+    /// Eligible documents of a space up to which every one is scored from memory, without the full-text index.
+    pub direct_documents_max: usize,
     /// Changes after which a snapshot is written in the background, at least; it is a tenth of the documents where that is more.
     pub snapshot_changes_min: usize,
     /// Documents after which the full-text index is committed.
@@ -35,6 +39,7 @@ impl Default for Settings {
         Self {
             lexical_weight: 0.6,
             graph_vectors_min: 500_000,
+            direct_documents_max: DIRECT_DOCUMENTS_MAX,
             snapshot_changes_min: 4_096,
             batch_documents: 256,
             batch_interval_ms: 1_000,
@@ -46,22 +51,5 @@ impl Default for Settings {
 /// Called during a search; it must not call back into the index and should not block.
 pub type VectorSource = Arc<dyn Fn(&[u64]) -> Vec<Option<Vec<f32>>> + Send + Sync>;
 
-/// Background sample of a model: the standard score of a cosine, given the query vector.
-/// A seam, so that another model (or a test) brings its own.
-pub type Calibration = Arc<dyn Fn(&[f32]) -> BackgroundScale + Send + Sync>;
-
-/// Mean and standard deviation of a query's cosines with the background sample.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct BackgroundScale {
-    /// Mean cosine.
-    pub mean: f32,
-    /// Standard deviation, above 0.
-    pub deviation: f32,
-}
-
-impl BackgroundScale {
-    /// Standard score of a cosine.
-    pub fn z(self, cosine: f32) -> f32 {
-        (cosine - self.mean) / self.deviation.max(1e-6)
-    }
-}
+/// The scale of a query vector's cosines against the model's background sample, as `|q| background.z(q)` gives it.
+pub type Calibration = Arc<dyn Fn(&[f32]) -> ZScale + Send + Sync>;

@@ -39,19 +39,8 @@ impl Background {
     /// Embeds the sample.
     pub fn of(embedder: &dyn Embedder) -> Self {
         let texts: Vec<&str> = SAMPLE.lines().filter(|line| !line.is_empty()).collect();
-        let vectors = |kind| {
-            embedder
-                .embed_many(Role::Passage(kind), &texts)
-                .into_iter()
-                .flatten()
-                .flatten()
-                .collect()
-        };
-        Self {
-            dimension: embedder.dimension(),
-            turns: vectors(PassageKind::Turn),
-            facts: vectors(PassageKind::Fact),
-        }
+        let vectors = |kind| embedder.embed_many(Role::Passage(kind), &texts).into_iter().flatten().flatten().collect();
+        Self { dimension: embedder.dimension(), turns: vectors(PassageKind::Turn), facts: vectors(PassageKind::Fact) }
     }
 
     /// Texts in the sample that the model has a vector for.
@@ -88,10 +77,7 @@ impl Background {
         }
         let mean = sum / count;
         let variance = (squares / count - mean * mean).max(0.0);
-        ZScale {
-            mean: mean as f32,
-            sd: (variance.sqrt() as f32).max(SD_MIN),
-        }
+        ZScale { mean: mean as f32, sd: (variance.sqrt() as f32).max(SD_MIN) }
     }
 }
 
@@ -107,26 +93,13 @@ mod tests {
         let table = StaticTable::new().unwrap();
         assert!(table.background().len() > 300 && !table.background().is_empty());
         for (query, fitting, alien) in [
-            (
-                "What is the user allergic to?",
-                "用户对花生过敏",
-                "The meeting is on Monday.",
-            ),
-            (
-                "用户对什么过敏？",
-                "I am allergic to peanuts.",
-                "会议在周一。",
-            ),
+            ("What is the user allergic to?", "用户对花生过敏", "The meeting is on Monday."),
+            ("用户对什么过敏？", "I am allergic to peanuts.", "会议在周一。"),
         ] {
             let query = table.embed(Role::Query, query).unwrap();
             for kind in [PassageKind::Turn, PassageKind::Fact] {
                 let scale = table.background().z_for(kind, &query);
-                let z = |text| {
-                    scale.z(dot(
-                        &query,
-                        &table.embed(Role::Passage(kind), text).unwrap(),
-                    ))
-                };
+                let z = |text| scale.z(dot(&query, &table.embed(Role::Passage(kind), text).unwrap()));
                 assert!(z(fitting) > 1.5, "{fitting}: {}", z(fitting));
                 assert!(z(alien) < 1.5, "{alien}: {}", z(alien));
             }
@@ -143,12 +116,6 @@ mod tests {
         }
         let odd = ZScale { mean: 0.0, sd: 1.0 };
         assert_eq!(background.z(&[1.0]), odd);
-        assert_eq!(
-            background.z(&[0.0; 192]),
-            ZScale {
-                mean: 0.0,
-                sd: SD_MIN
-            }
-        );
+        assert_eq!(background.z(&[0.0; 192]), ZScale { mean: 0.0, sd: SD_MIN });
     }
 }

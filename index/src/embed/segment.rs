@@ -43,37 +43,19 @@ impl Segmenter {
                 *at = (*at).max(u8::try_from(word.chars().count()).unwrap_or(u8::MAX));
             }
         }
-        Self {
-            words,
-            logp,
-            longest,
-        }
+        Self { words, logp, longest }
     }
 
     /// Cuts `run`, which holds Han characters only, and hands over each word with its row (`None`: no row). Linear in the run's length.
     pub(super) fn cut(&self, run: &str, mut word: impl FnMut(&str, Option<u32>)) {
-        let starts: Vec<usize> = run
-            .char_indices()
-            .map(|(at, _)| at)
-            .chain([run.len()])
-            .collect();
+        let starts: Vec<usize> = run.char_indices().map(|(at, _)| at).chain([run.len()]).collect();
         let chars = starts.len() - 1;
-        let mut best = vec![
-            Step {
-                score: f64::NEG_INFINITY,
-                from: 0,
-                row: None
-            };
-            chars + 1
-        ];
+        let mut best = vec![Step { score: f64::NEG_INFINITY, from: 0, row: None }; chars + 1];
         best[0].score = 0.0;
         for (at, first) in run.chars().enumerate() {
-            let longest =
-                usize::from(self.longest[(first as u32 - HAN_FIRST) as usize]).min(chars - at);
+            let longest = usize::from(self.longest[(first as u32 - HAN_FIRST) as usize]).min(chars - at);
             for length in 1..=longest.max(1) {
-                let row = self
-                    .words
-                    .find(Place::Start, &run[starts[at]..starts[at + length]]);
+                let row = self.words.find(Place::Start, &run[starts[at]..starts[at + length]]);
                 let logp = match row {
                     Some(row) => self.logp(row),
                     None if length == 1 => UNKNOWN_LOGP,
@@ -81,11 +63,7 @@ impl Segmenter {
                 };
                 let score = best[at].score + logp;
                 if score > best[at + length].score {
-                    best[at + length] = Step {
-                        score,
-                        from: at,
-                        row,
-                    };
+                    best[at + length] = Step { score, from: at, row };
                 }
             }
         }
@@ -102,12 +80,7 @@ impl Segmenter {
 
     fn logp(&self, row: u32) -> f64 {
         let at = row as usize * 4;
-        let bytes = [
-            self.logp[at],
-            self.logp[at + 1],
-            self.logp[at + 2],
-            self.logp[at + 3],
-        ];
+        let bytes = [self.logp[at], self.logp[at + 1], self.logp[at + 2], self.logp[at + 3]];
         f64::from(f32::from_le_bytes(bytes))
     }
 }

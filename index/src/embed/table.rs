@@ -68,34 +68,20 @@ impl StaticTable {
     /// Only when the compiled-in files do not fit each other.
     pub fn new() -> Result<Self, TableError> {
         let (_, header) = SafeTensors::read_metadata(TENSORS)?;
-        let smooth = header
-            .metadata()
-            .as_ref()
-            .and_then(|notes| notes.get("smooth")?.parse().ok())
-            .ok_or(TableError::Smooth)?;
+        let smooth = header.metadata().as_ref().and_then(|notes| notes.get("smooth")?.parse().ok()).ok_or(TableError::Smooth)?;
         let tensors = SafeTensors::deserialize(TENSORS)?;
         let (english, chinese) = (WordTable::new(ENGLISH), WordTable::new(CHINESE));
         let english_rows = rows(&tensors, ["en", "en_scale"], english.len())?;
         let chinese_rows = rows(&tensors, ["zh", "zh_scale"], chinese.len())?;
         let logp = tensor(&tensors, "zh_logp", Dtype::F32, &[chinese.len()])?;
         let chinese = Segmenter::new(chinese, logp);
-        Ok(Self {
-            english,
-            chinese,
-            english_rows,
-            chinese_rows,
-            smooth,
-            background: OnceLock::new(),
-        })
+        Ok(Self { english, chinese, english_rows, chinese_rows, smooth, background: OnceLock::new() })
     }
 
     fn tokens(&self, text: &str) -> Tokens {
         let mut tokens = Tokens::default();
         let mut pieces = WordPiece::new(&self.english);
-        let text = text
-            .char_indices()
-            .nth(EMBED_CHARS_MAX)
-            .map_or(text, |(end, _)| &text[..end]);
+        let text = text.char_indices().nth(EMBED_CHARS_MAX).map_or(text, |(end, _)| &text[..end]);
         let mut rest = text;
         while let Some(c) = rest.chars().next() {
             if is_han(c) {
@@ -119,14 +105,8 @@ impl StaticTable {
             return None;
         }
         let mut sum = [0.0; DIMENSION];
-        tokens
-            .english
-            .iter()
-            .for_each(|&row| self.english_rows.add(row, &mut sum));
-        tokens
-            .chinese
-            .iter()
-            .for_each(|&row| self.chinese_rows.add(row, &mut sum));
+        tokens.english.iter().for_each(|&row| self.english_rows.add(row, &mut sum));
+        tokens.chinese.iter().for_each(|&row| self.chinese_rows.add(row, &mut sum));
         sum.iter().any(|&x| x != 0.0).then_some(sum)
     }
 }
@@ -159,10 +139,7 @@ impl Embedder for StaticTable {
 impl Rows {
     fn add(&self, row: u32, sum: &mut [f32; DIMENSION]) {
         let row = row as usize;
-        let scale = half_to_f32(u16::from_le_bytes([
-            self.scales[row * 2],
-            self.scales[row * 2 + 1],
-        ]));
+        let scale = half_to_f32(u16::from_le_bytes([self.scales[row * 2], self.scales[row * 2 + 1]]));
         let codes = &self.codes[row * DIMENSION..(row + 1) * DIMENSION];
         for (sum, &code) in sum.iter_mut().zip(codes) {
             *sum += f32::from(code as i8) * scale;
@@ -170,11 +147,7 @@ impl Rows {
     }
 }
 
-fn rows(
-    tensors: &SafeTensors<'static>,
-    [codes, scales]: [&'static str; 2],
-    count: usize,
-) -> Result<Rows, TableError> {
+fn rows(tensors: &SafeTensors<'static>, [codes, scales]: [&'static str; 2], count: usize) -> Result<Rows, TableError> {
     Ok(Rows {
         codes: tensor(tensors, codes, Dtype::I8, &[count, DIMENSION])?,
         scales: tensor(tensors, scales, Dtype::F16, &[count])?,
@@ -225,10 +198,7 @@ mod tests {
         let got = got.unwrap_or_else(|| vec![0.0; DIMENSION]);
         assert_eq!(got.len(), expected.len());
         for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
-            assert!(
-                (got - expected).abs() < 5e-5,
-                "{text:?} [{at}]: {got} for {expected}"
-            );
+            assert!((got - expected).abs() < 5e-5, "{text:?} [{at}]: {got} for {expected}");
         }
     }
 
@@ -236,38 +206,19 @@ mod tests {
     #[test]
     fn the_parity_cases_hold() {
         let table = StaticTable::new().unwrap();
-        let cases: Vec<Case> =
-            serde_json::from_str(include_str!("../../data/static-en-zh-192.cases.json")).unwrap();
+        let cases: Vec<Case> = serde_json::from_str(include_str!("../../data/static-en-zh-192.cases.json")).unwrap();
         assert_eq!(cases.len(), 11);
         for case in cases {
             let tokens = table.tokens(&case.text);
             assert_eq!(tokens.english, case.en_ids, "{:?}", case.text);
             let mut words = Vec::new();
-            for run in case
-                .text
-                .split(|c| !is_han(c))
-                .filter(|run| !run.is_empty())
-            {
-                table
-                    .chinese
-                    .cut(run, |word, _| words.push(word.to_owned()));
+            for run in case.text.split(|c| !is_han(c)).filter(|run| !run.is_empty()) {
+                table.chinese.cut(run, |word, _| words.push(word.to_owned()));
             }
             assert_eq!(words, case.zh_words, "{:?}", case.text);
-            check_vector(
-                table.embed(Role::Query, &case.text),
-                &case.query,
-                &case.text,
-            );
-            check_vector(
-                table.embed(Role::Passage(PassageKind::Turn), &case.text),
-                &case.passage_c2,
-                &case.text,
-            );
-            check_vector(
-                table.embed(Role::Passage(PassageKind::Fact), &case.text),
-                &case.query,
-                &case.text,
-            );
+            check_vector(table.embed(Role::Query, &case.text), &case.query, &case.text);
+            check_vector(table.embed(Role::Passage(PassageKind::Turn), &case.text), &case.passage_c2, &case.text);
+            check_vector(table.embed(Role::Passage(PassageKind::Fact), &case.text), &case.query, &case.text);
         }
     }
 
@@ -276,11 +227,7 @@ mod tests {
         let table = StaticTable::new().unwrap();
         for text in ["", " \t\n", "\u{200B}", "\u{9FEF}"] {
             assert_eq!(table.embed(Role::Query, text), None, "{text:?}");
-            assert_eq!(
-                table.embed(Role::Passage(PassageKind::Turn), text),
-                None,
-                "{text:?}"
-            );
+            assert_eq!(table.embed(Role::Passage(PassageKind::Turn), text), None, "{text:?}");
         }
     }
 
@@ -291,10 +238,7 @@ mod tests {
         let read = "花生 ".repeat(EMBED_CHARS_MAX / 3 + 1);
         let longer = format!("{read}{}", "peanuts ".repeat(50_000));
         let cut: String = read.chars().take(EMBED_CHARS_MAX).collect();
-        assert_eq!(
-            table.embed(Role::Query, &longer),
-            table.embed(Role::Query, &cut)
-        );
+        assert_eq!(table.embed(Role::Query, &longer), table.embed(Role::Query, &cut));
         let odd = "用户\u{200D}👩‍👩‍👧 e\u{301}\u{FEFF}ﬁ Ǆ 한글 ＡＢＣ ı İ ß \u{F900}\u{20000}";
         for end in 0..=odd.chars().count() {
             let text: String = odd.chars().take(end).collect();
@@ -306,14 +250,9 @@ mod tests {
 
     #[test]
     fn half_precision_is_read_exactly() {
-        for (bits, expected) in [
-            (0x3C00, 1.0),
-            (0xC000, -2.0),
-            (0x0000, 0.0),
-            (0x0001, 5.960_464_5e-8),
-            (0x7BFF, 65_504.0),
-            (0x2E66, 0.099_975_586),
-        ] {
+        for (bits, expected) in
+            [(0x3C00, 1.0), (0xC000, -2.0), (0x0000, 0.0), (0x0001, 5.960_464_5e-8), (0x7BFF, 65_504.0), (0x2E66, 0.099_975_586)]
+        {
             assert_eq!(half_to_f32(bits), expected, "{bits:x}");
         }
     }
@@ -334,11 +273,7 @@ mod tests {
             for _ in 0..2_000 {
                 std::hint::black_box(table.embed(Role::Query, std::hint::black_box(text)));
             }
-            println!(
-                "{:?} a text of {} chars",
-                began.elapsed() / 2_000,
-                text.chars().count()
-            );
+            println!("{:?} a text of {} chars", began.elapsed() / 2_000, text.chars().count());
         }
     }
 }

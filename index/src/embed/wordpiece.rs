@@ -23,11 +23,7 @@ pub(super) struct WordPiece<'t> {
 impl<'t> WordPiece<'t> {
     /// A tokeniser between words.
     pub(super) fn new(table: &'t WordTable) -> Self {
-        Self {
-            table,
-            word: String::with_capacity(32),
-            word_chars: 0,
-        }
+        Self { table, word: String::with_capacity(32), word_chars: 0 }
     }
 
     /// Takes the next character of the text; completed pieces go to `rows`.
@@ -74,9 +70,7 @@ impl<'t> WordPiece<'t> {
         decompose_canonical(c, |part| {
             if !within(MARKS, part) {
                 for lower in part.to_lowercase() {
-                    if lower.is_ascii_punctuation()
-                        || (!lower.is_ascii() && within(PUNCTUATION, lower))
-                    {
+                    if lower.is_ascii_punctuation() || (!lower.is_ascii() && within(PUNCTUATION, lower)) {
                         self.alone(lower, rows);
                     } else {
                         self.append(lower);
@@ -103,8 +97,7 @@ impl<'t> WordPiece<'t> {
     fn pieces(&self, rows: &mut Vec<u32>) -> bool {
         let (word, mut start, mut place) = (self.word.as_str(), 0, Place::Start);
         while start < word.len() {
-            let mut end =
-                word.floor_char_boundary((start + self.table.longest_bytes()).min(word.len()));
+            let mut end = word.floor_char_boundary((start + self.table.longest_bytes()).min(word.len()));
             let row = loop {
                 if end <= start {
                     return false;
@@ -148,10 +141,7 @@ mod tests {
     fn cuts_the_longest_pieces_first() {
         let table = WordTable::new("[UNK]\nun\nuna\n##ffable\n##able\n+\ncafe\n–\n");
         assert_eq!(pieces(&table, "Unaffable"), ["una", "##ffable"]);
-        assert_eq!(
-            pieces(&table, "unable"),
-            ["una", "##able"].map(|_| "[UNK]")[..1]
-        );
+        assert_eq!(pieces(&table, "unable"), ["una", "##able"].map(|_| "[UNK]")[..1]);
         assert_eq!(pieces(&table, "CAFÉ+cafe\u{301}"), ["cafe", "+", "cafe"]);
         assert_eq!(pieces(&table, "un–un"), ["un", "–", "un"]);
         assert_eq!(pieces(&table, "u\u{0}n\u{200B} \u{FFFD}"), ["un"]);

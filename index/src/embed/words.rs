@@ -36,12 +36,7 @@ impl WordTable {
             }
         }
         let rows = starts.len() - 1;
-        let mut table = Self {
-            text,
-            starts,
-            buckets: vec![0; (rows * 2).next_power_of_two()],
-            longest_bytes: 0,
-        };
+        let mut table = Self { text, starts, buckets: vec![0; (rows * 2).next_power_of_two()], longest_bytes: 0 };
         for row in 0..rows as u32 {
             let (place, piece) = split(table.word(row));
             table.longest_bytes = table.longest_bytes.max(piece.len());

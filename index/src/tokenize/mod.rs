@@ -47,12 +47,14 @@ pub struct TokenCounts {
 }
 
 /// A distinct token of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QueryToken {
     /// Its hash.
     pub id: u32,
     /// What it is.
     pub kind: Kind,
+    /// What its weight in a score is multiplied with.
+    pub weight: f32,
 }
 
 /// Hash of a token.
@@ -107,7 +109,7 @@ pub fn query_tokens(text: &str) -> Vec<QueryToken> {
     analyse(cut(text, QUERY_BYTES_MAX), &mut |token, kind| {
         let id = token_id(token);
         if tokens.len() < QUERY_TOKENS_MAX && seen.insert(id) {
-            tokens.push(QueryToken { id, kind });
+            tokens.push(QueryToken { id, kind, weight: 1.0 });
         }
     });
     tokens

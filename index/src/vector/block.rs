@@ -26,34 +26,13 @@ pub struct Block {
 impl Block {
     /// An empty block for vectors of `dimension`.
     pub fn new(dimension: usize) -> Self {
-        Self {
-            dimension,
-            codes: Vec::new(),
-            scales: Vec::new(),
-            slots: Vec::new(),
-            rows: HashMap::new(),
-        }
+        Self { dimension, codes: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: HashMap::new() }
     }
 
     /// Takes over whole columns whose lengths fit; `None` when a slot comes twice.
-    pub(super) fn from_columns(
-        dimension: usize,
-        codes: Vec<i8>,
-        scales: Vec<f32>,
-        slots: Vec<u32>,
-    ) -> Option<Self> {
-        let rows: HashMap<u32, u32> = slots
-            .iter()
-            .enumerate()
-            .map(|(row, &slot)| (slot, row as u32))
-            .collect();
-        (rows.len() == slots.len()).then_some(Self {
-            dimension,
-            codes,
-            scales,
-            slots,
-            rows,
-        })
+    pub(super) fn from_columns(dimension: usize, codes: Vec<i8>, scales: Vec<f32>, slots: Vec<u32>) -> Option<Self> {
+        let rows: HashMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
+        (rows.len() == slots.len()).then_some(Self { dimension, codes, scales, slots, rows })
     }
 
     /// Dimension of the vectors.
@@ -78,10 +57,7 @@ impl Block {
 
     /// Heap bytes in use, about.
     pub fn memory_bytes(&self) -> usize {
-        self.codes.capacity()
-            + self.scales.capacity() * 4
-            + self.slots.capacity() * 4
-            + self.rows.capacity() * 9
+        self.codes.capacity() + self.scales.capacity() * 4 + self.slots.capacity() * 4 + self.rows.capacity() * 9
     }
 
     /// Sets the vector of `slot`, in the place of the one it may have.
@@ -136,12 +112,7 @@ impl Block {
     /// `eligible` is asked only about rows that would enter the answer, so it may look things up.
     ///
     /// Re-score the first 30 in f32 where the order matters: that gives the exact top 10. A query of another dimension finds nothing.
-    pub fn scan(
-        &self,
-        query: &[f32],
-        k: usize,
-        mut eligible: impl FnMut(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
+    pub fn scan(&self, query: &[f32], k: usize, mut eligible: impl FnMut(u32) -> bool) -> Vec<(u32, f32)> {
         let Some((query, query_scale)) = self.encode_query(query) else {
             return Vec::new();
         };
@@ -151,11 +122,7 @@ impl Block {
         let mut top = Top::new(k);
         let mut dots = [0; TILE_ROWS];
         let stride = query.len();
-        let tiles = self
-            .codes
-            .chunks(stride * TILE_ROWS)
-            .zip(self.scales.chunks(TILE_ROWS))
-            .zip(self.slots.chunks(TILE_ROWS));
+        let tiles = self.codes.chunks(stride * TILE_ROWS).zip(self.scales.chunks(TILE_ROWS)).zip(self.slots.chunks(TILE_ROWS));
         for ((codes, scales), slots) in tiles {
             let dots = &mut dots[..slots.len()];
             dot_code_rows(&query, codes, dots);
@@ -197,15 +164,11 @@ impl Block {
 
     fn row(&self, row: usize) -> (&[i8], f32) {
         let stride = row_len(self.dimension);
-        (
-            &self.codes[row * stride..(row + 1) * stride],
-            self.scales[row],
-        )
+        (&self.codes[row * stride..(row + 1) * stride], self.scales[row])
     }
 
     fn encode_query(&self, query: &[f32]) -> Option<(Vec<i8>, f32)> {
-        if query.len() != self.dimension || query.is_empty() || query.iter().any(|x| !x.is_finite())
-        {
+        if query.len() != self.dimension || query.is_empty() || query.iter().any(|x| !x.is_finite()) {
             return None;
         }
         let mut codes = vec![0; row_len(self.dimension)];

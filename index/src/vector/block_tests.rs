@@ -17,12 +17,7 @@ fn random(seed: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn exact(
-    vectors: &[Vec<f32>],
-    query: &[f32],
-    k: usize,
-    eligible: impl Fn(u32) -> bool,
-) -> Vec<u32> {
+fn exact(vectors: &[Vec<f32>], query: &[f32], k: usize, eligible: impl Fn(u32) -> bool) -> Vec<u32> {
     let mut all: Vec<(u32, f32)> = vectors
         .iter()
         .enumerate()
@@ -41,9 +36,7 @@ fn corpus(count: usize) -> (StaticTable, Vec<Vec<f32>>) {
     let (mut seed, mut vectors) = (1, Vec::with_capacity(count));
     while vectors.len() < count {
         let length = 4 + random(&mut seed) as usize % 27;
-        let text: String = (0..length)
-            .map(|_| words[random(&mut seed) as usize % words.len()])
-            .collect();
+        let text: String = (0..length).map(|_| words[random(&mut seed) as usize % words.len()]).collect();
         vectors.extend(table.embed(Role::Passage(PassageKind::Turn), &text));
     }
     (table, vectors)
@@ -51,10 +44,7 @@ fn corpus(count: usize) -> (StaticTable, Vec<Vec<f32>>) {
 
 fn filled(vectors: &[Vec<f32>]) -> Block {
     let mut block = Block::new(vectors[0].len());
-    vectors
-        .iter()
-        .enumerate()
-        .for_each(|(slot, vector)| block.put(slot as u32, vector).unwrap());
+    vectors.iter().enumerate().for_each(|(slot, vector)| block.put(slot as u32, vector).unwrap());
     block
 }
 
@@ -65,11 +55,7 @@ fn the_best_thirty_rescored_are_the_exact_ten() {
     let block = filled(&vectors);
     for query in include_str!("../../data/background.txt").lines().step_by(7) {
         let query = table.embed(Role::Query, query).unwrap();
-        for (share, eligible) in [
-            (1, (|_| true) as fn(u32) -> bool),
-            (2, |slot| slot % 2 == 0),
-            (50, |slot| slot % 50 == 3),
-        ] {
+        for (share, eligible) in [(1, (|_| true) as fn(u32) -> bool), (2, |slot| slot % 2 == 0), (50, |slot| slot % 50 == 3)] {
             let mut rescored: Vec<(u32, f32)> = block
                 .scan(&query, 30, eligible)
                 .into_iter()
@@ -166,16 +152,10 @@ proptest! {
 #[ignore = "prints figures; run in release"]
 fn speed() {
     let (table, vectors) = corpus(20_000);
-    let query = table
-        .embed(Role::Query, "when is the quarterly report due?")
-        .unwrap();
+    let query = table.embed(Role::Query, "when is the quarterly report due?").unwrap();
     for count in [10_000, 100_000, 600_000] {
         let mut block = Block::new(192);
-        (0..count).for_each(|slot| {
-            block
-                .put(slot, &vectors[slot as usize % vectors.len()])
-                .unwrap()
-        });
+        (0..count).for_each(|slot| block.put(slot, &vectors[slot as usize % vectors.len()]).unwrap());
         let mut times: Vec<_> = (0..101)
             .map(|_| {
                 let began = Instant::now();
@@ -184,11 +164,6 @@ fn speed() {
             })
             .collect();
         times.sort();
-        println!(
-            "{count} x 192: p50 {:?} best {:?}, {} MiB",
-            times[50],
-            times[0],
-            block.memory_bytes() >> 20
-        );
+        println!("{count} x 192: p50 {:?} best {:?}, {} MiB", times[50], times[0], block.memory_bytes() >> 20);
     }
 }

@@ -37,17 +37,12 @@ pub enum BlockBytesError {
 impl Block {
     /// The block as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out =
-            Vec::with_capacity(HEADER_BYTES + self.len() * 8 + self.codes.len() + CHECKSUM_BYTES);
+        let mut out = Vec::with_capacity(HEADER_BYTES + self.len() * 8 + self.codes.len() + CHECKSUM_BYTES);
         out.extend_from_slice(MAGIC);
         out.extend_from_slice(&(self.dimension as u32).to_le_bytes());
         out.extend_from_slice(&(self.len() as u32).to_le_bytes());
-        self.slots
-            .iter()
-            .for_each(|slot| out.extend_from_slice(&slot.to_le_bytes()));
-        self.scales
-            .iter()
-            .for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
+        self.slots.iter().for_each(|slot| out.extend_from_slice(&slot.to_le_bytes()));
+        self.scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
         out.extend(self.codes.iter().map(|&code| code as u8));
         out.extend_from_slice(&xxh3_64(&out).to_le_bytes());
         out
@@ -58,24 +53,16 @@ impl Block {
     /// # Errors
     /// When the bytes are not exactly a block.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BlockBytesError> {
-        let (Some(magic), Some(dimension), Some(rows)) =
-            (bytes.get(..8), u32_at(bytes, 8), u32_at(bytes, 12))
-        else {
+        let (Some(magic), Some(dimension), Some(rows)) = (bytes.get(..8), u32_at(bytes, 8), u32_at(bytes, 12)) else {
             return Err(BlockBytesError::Format);
         };
         if magic != MAGIC {
             return Err(BlockBytesError::Format);
         }
-        let stride = (dimension as usize)
-            .checked_next_multiple_of(row_len(1))
-            .ok_or(BlockBytesError::Format)?;
-        let expected =
-            HEADER_BYTES as u128 + u128::from(rows) * (8 + stride as u128) + CHECKSUM_BYTES as u128;
+        let stride = (dimension as usize).checked_next_multiple_of(row_len(1)).ok_or(BlockBytesError::Format)?;
+        let expected = HEADER_BYTES as u128 + u128::from(rows) * (8 + stride as u128) + CHECKSUM_BYTES as u128;
         if bytes.len() as u128 != expected {
-            return Err(BlockBytesError::Length {
-                expected,
-                got: bytes.len(),
-            });
+            return Err(BlockBytesError::Length { expected, got: bytes.len() });
         }
         let (body, checksum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES);
         if xxh3_64(body).to_le_bytes() != checksum {
@@ -84,24 +71,10 @@ impl Block {
         let rows = rows as usize;
         let (slots, rest) = body[HEADER_BYTES..].split_at(rows * 4);
         let (scales, codes) = rest.split_at(rows * 4);
-        let slots: Vec<u32> = slots
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&bytes| u32::from_le_bytes(bytes))
-            .collect();
-        let scales: Vec<f32> = scales
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&bytes| f32::from_le_bytes(bytes))
-            .collect();
+        let slots: Vec<u32> = slots.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
+        let scales: Vec<f32> = scales.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         let codes: Vec<i8> = codes.iter().map(|&byte| byte as i8).collect();
-        if scales
-            .iter()
-            .any(|scale| !scale.is_finite() || *scale < 0.0)
-            || codes.contains(&i8::MIN)
-        {
+        if scales.iter().any(|scale| !scale.is_finite() || *scale < 0.0) || codes.contains(&i8::MIN) {
             return Err(BlockBytesError::Content);
         }
         Self::from_columns(dimension as usize, codes, scales, slots).ok_or(BlockBytesError::Content)
@@ -120,9 +93,7 @@ mod tests {
     fn block() -> Block {
         let mut block = Block::new(3);
         for slot in 0..10 {
-            block
-                .put(slot * 7, &[0.1 * slot as f32, 0.2, -0.3])
-                .unwrap();
+            block.put(slot * 7, &[0.1 * slot as f32, 0.2, -0.3]).unwrap();
         }
         block
     }
@@ -132,10 +103,7 @@ mod tests {
         for block in [block(), Block::new(192), Block::new(0)] {
             let back = Block::from_bytes(&block.to_bytes()).unwrap();
             assert_eq!((back.dimension, back.len()), (block.dimension, block.len()));
-            assert_eq!(
-                back.scan(&[1.0, 0.0, 0.0], 10, |_| true),
-                block.scan(&[1.0, 0.0, 0.0], 10, |_| true)
-            );
+            assert_eq!(back.scan(&[1.0, 0.0, 0.0], 10, |_| true), block.scan(&[1.0, 0.0, 0.0], 10, |_| true));
             assert_eq!(back.to_bytes(), block.to_bytes());
         }
     }
@@ -162,22 +130,10 @@ mod tests {
             let checksum = xxh3_64(&body).to_le_bytes();
             Block::from_bytes(&[body.as_slice(), &checksum].concat()).map(|_| ())
         };
-        assert_eq!(
-            with(16, &7_u32.to_le_bytes()),
-            Err(BlockBytesError::Content)
-        ); // the slot of row 1
-        assert_eq!(
-            with(16 + 40, &f32::NAN.to_le_bytes()),
-            Err(BlockBytesError::Content)
-        );
+        assert_eq!(with(16, &7_u32.to_le_bytes()), Err(BlockBytesError::Content)); // the slot of row 1
+        assert_eq!(with(16 + 40, &f32::NAN.to_le_bytes()), Err(BlockBytesError::Content));
         assert_eq!(with(16 + 80, &[0x80]), Err(BlockBytesError::Content));
-        assert!(matches!(
-            with(12, &u32::MAX.to_le_bytes()),
-            Err(BlockBytesError::Length { .. })
-        ));
-        assert!(matches!(
-            with(8, &u32::MAX.to_le_bytes()),
-            Err(BlockBytesError::Length { .. })
-        ));
+        assert!(matches!(with(12, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
+        assert!(matches!(with(8, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
     }
 }

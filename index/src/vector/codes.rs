@@ -11,16 +11,12 @@ pub(crate) fn row_len(dimension: usize) -> usize {
 /// Writes the codes of `vector` to the front of `codes`, zeros behind them, and returns the scale. A zero vector has scale 0.
 /// The vector is finite and no longer than `codes`.
 pub(crate) fn encode(vector: &[f32], codes: &mut [i8]) -> f32 {
-    let largest = vector
-        .iter()
-        .fold(0.0_f32, |largest, x| largest.max(x.abs()));
+    let largest = vector.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
     let scale = largest / f32::from(CODE_MAX);
     let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
     let (front, padding) = codes.split_at_mut(vector.len());
     for (code, x) in front.iter_mut().zip(vector) {
-        *code = (x * inverse)
-            .round()
-            .clamp(-f32::from(CODE_MAX), f32::from(CODE_MAX)) as i8;
+        *code = (x * inverse).round().clamp(-f32::from(CODE_MAX), f32::from(CODE_MAX)) as i8;
     }
     padding.fill(0);
     if inverse.is_finite() { scale } else { 0.0 }

@@ -40,11 +40,7 @@ pub enum VectorError {
 /// The first of the conditions that does not hold, in the order of [`VectorError`].
 pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), VectorError> {
     let norm = norm_of(vector, dimension)?;
-    if norm > NORM_MAX {
-        Err(VectorError::Norm { norm })
-    } else {
-        Ok(())
-    }
+    if norm > NORM_MAX { Err(VectorError::Norm { norm }) } else { Ok(()) }
 }
 
 /// Lets in what [`check_vector`] accepts as it is, and what is too long after division by its norm (providers differ in whether they normalise).
@@ -54,33 +50,20 @@ pub fn check_vector(vector: &[f32], dimension: usize) -> Result<(), VectorError>
 pub fn admit(mut vector: Vec<f32>, dimension: usize) -> Result<Vec<f32>, VectorError> {
     let norm = norm_of(&vector, dimension)?;
     if norm > NORM_MAX {
-        vector
-            .iter_mut()
-            .for_each(|x| *x = (f64::from(*x) / norm) as f32);
+        vector.iter_mut().for_each(|x| *x = (f64::from(*x) / norm) as f32);
     }
     Ok(vector)
 }
 
 fn norm_of(vector: &[f32], dimension: usize) -> Result<f64, VectorError> {
     if vector.len() != dimension {
-        return Err(VectorError::Dimension {
-            expected: dimension,
-            got: vector.len(),
-        });
+        return Err(VectorError::Dimension { expected: dimension, got: vector.len() });
     }
     if let Some(at) = vector.iter().position(|x| !x.is_finite()) {
         return Err(VectorError::NotFinite { at });
     }
-    let norm = vector
-        .iter()
-        .map(|&x| f64::from(x) * f64::from(x))
-        .sum::<f64>()
-        .sqrt();
-    if norm < NORM_MIN {
-        Err(VectorError::Zero)
-    } else {
-        Ok(norm)
-    }
+    let norm = vector.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
+    if norm < NORM_MIN { Err(VectorError::Zero) } else { Ok(norm) }
 }
 
 #[cfg(test)]
@@ -93,29 +76,12 @@ mod tests {
     fn only_sound_vectors_enter() {
         assert_eq!(check_vector(&[0.6, 0.8], 2), Ok(()));
         assert_eq!(check_vector(&[0.1, 0.0], 2), Ok(()));
-        assert_eq!(
-            check_vector(&[1.0], 2),
-            Err(VectorError::Dimension {
-                expected: 2,
-                got: 1
-            })
-        );
-        assert_eq!(
-            check_vector(&[1.0, f32::NAN], 2),
-            Err(VectorError::NotFinite { at: 1 })
-        );
-        assert_eq!(
-            check_vector(&[f32::NEG_INFINITY, 0.0], 2),
-            Err(VectorError::NotFinite { at: 0 })
-        );
+        assert_eq!(check_vector(&[1.0], 2), Err(VectorError::Dimension { expected: 2, got: 1 }));
+        assert_eq!(check_vector(&[1.0, f32::NAN], 2), Err(VectorError::NotFinite { at: 1 }));
+        assert_eq!(check_vector(&[f32::NEG_INFINITY, 0.0], 2), Err(VectorError::NotFinite { at: 0 }));
         assert_eq!(check_vector(&[0.0, -0.0], 2), Err(VectorError::Zero));
-        assert_eq!(
-            check_vector(&[3.0, 4.0], 2),
-            Err(VectorError::Norm { norm: 5.0 })
-        );
-        assert!(
-            matches!(check_vector(&[f32::MAX, f32::MAX], 2), Err(VectorError::Norm { norm }) if norm.is_finite())
-        );
+        assert_eq!(check_vector(&[3.0, 4.0], 2), Err(VectorError::Norm { norm: 5.0 }));
+        assert!(matches!(check_vector(&[f32::MAX, f32::MAX], 2), Err(VectorError::Norm { norm }) if norm.is_finite()));
     }
 
     // M27
@@ -126,9 +92,6 @@ mod tests {
         assert!((long[0] - 0.5_f32.sqrt()).abs() < 1e-6);
         assert_eq!(admit(vec![0.3, 0.4], 2), Ok(vec![0.3, 0.4]));
         assert_eq!(admit(vec![0.0; 2], 2), Err(VectorError::Zero));
-        assert_eq!(
-            admit(vec![f32::NAN, 9.0], 2),
-            Err(VectorError::NotFinite { at: 0 })
-        );
+        assert_eq!(admit(vec![f32::NAN, 9.0], 2), Err(VectorError::NotFinite { at: 0 }));
     }
 }

@@ -23,11 +23,7 @@ pub(crate) fn dot_codes(a: &[i8], b: &[i8]) -> i32 {
 /// When `rows` is not `out.len()` rows long.
 #[inline]
 pub(crate) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
-    assert_eq!(
-        rows.len(),
-        query.len() * out.len(),
-        "rows of another length than the query"
-    );
+    assert_eq!(rows.len(), query.len() * out.len(), "rows of another length than the query");
     #[cfg(target_arch = "x86_64")]
     if query.len().is_multiple_of(ROW_ALIGN) && is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2 (just asked), the query's length is a multiple of a register and the rows have that length (asserted).
@@ -56,11 +52,7 @@ mod portable {
             return out.fill(0);
         }
         for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
-            *out = query
-                .iter()
-                .zip(row)
-                .map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b)))
-                .sum();
+            *out = query.iter().zip(row).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum();
         }
     }
 
@@ -68,12 +60,7 @@ mod portable {
         const LANES: usize = 16;
         let mut lanes = [0.0; LANES];
         let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-        let rest: f32 = a
-            .remainder()
-            .iter()
-            .zip(b.remainder())
-            .map(|(a, b)| a * b)
-            .sum();
+        let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
         for (a, b) in a.zip(b) {
             for lane in 0..LANES {
                 lanes[lane] += a[lane] * b[lane];
@@ -124,12 +111,7 @@ mod avx2 {
                     sum = _mm256_add_epi32(sum, products(q, r));
                 }
             }
-            *out = reduce_four([
-                sum,
-                _mm256_setzero_si256(),
-                _mm256_setzero_si256(),
-                _mm256_setzero_si256(),
-            ])[0];
+            *out = reduce_four([sum, _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()])[0];
             at += stride;
         }
     }
@@ -147,10 +129,7 @@ mod avx2 {
     #[target_feature(enable = "avx2")]
     fn reduce_four([a, b, c, d]: [__m256i; 4]) -> [i32; 4] {
         let halves = _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
-        let sums = _mm_add_epi32(
-            _mm256_castsi256_si128(halves),
-            _mm256_extracti128_si256::<1>(halves),
-        );
+        let sums = _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves));
         let mut out = [0; 4];
         // SAFETY: `out` is 16 bytes, the size of the store, which needs no alignment.
         unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) };
@@ -168,19 +147,13 @@ mod avx2 {
             unsafe {
                 let (pa, pb) = (a.as_ptr().add(at), b.as_ptr().add(at));
                 low = _mm256_fmadd_ps(_mm256_loadu_ps(pa), _mm256_loadu_ps(pb), low);
-                high =
-                    _mm256_fmadd_ps(_mm256_loadu_ps(pa.add(8)), _mm256_loadu_ps(pb.add(8)), high);
+                high = _mm256_fmadd_ps(_mm256_loadu_ps(pa.add(8)), _mm256_loadu_ps(pb.add(8)), high);
             }
         }
         let mut lanes = [0.0_f32; 8];
         // SAFETY: `lanes` is 32 bytes, the size of the store, which needs no alignment.
         unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), _mm256_add_ps(low, high)) };
-        lanes.iter().sum::<f32>()
-            + a[whole..]
-                .iter()
-                .zip(&b[whole..])
-                .map(|(a, b)| a * b)
-                .sum::<f32>()
+        lanes.iter().sum::<f32>() + a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b).sum::<f32>()
     }
 }
 
@@ -227,11 +200,7 @@ mod tests {
 
     #[test]
     fn the_largest_codes_do_not_overflow() {
-        for (a, b) in [
-            (CODE_MAX, CODE_MAX),
-            (CODE_MAX, -CODE_MAX),
-            (-CODE_MAX, -CODE_MAX),
-        ] {
+        for (a, b) in [(CODE_MAX, CODE_MAX), (CODE_MAX, -CODE_MAX), (-CODE_MAX, -CODE_MAX)] {
             let (query, row) = (vec![a; 4096], vec![b; 4096]);
             assert_eq!(dot_codes(&query, &row), i32::from(a) * i32::from(b) * 4096);
         }

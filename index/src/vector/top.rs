@@ -15,10 +15,7 @@ impl Eq for Scored {}
 impl Ord for Scored {
     /// Lower scores are greater; among equal scores, later slots are greater.
     fn cmp(&self, other: &Self) -> Ordering {
-        other
-            .score
-            .total_cmp(&self.score)
-            .then(self.slot.cmp(&other.slot))
+        other.score.total_cmp(&self.score).then(self.slot.cmp(&other.slot))
     }
 }
 
@@ -37,10 +34,7 @@ pub(super) struct Top {
 
 impl Top {
     pub(super) fn new(k: usize) -> Self {
-        Self {
-            k,
-            heap: BinaryHeap::with_capacity(k.saturating_add(1).min(4096)),
-        }
+        Self { k, heap: BinaryHeap::with_capacity(k.saturating_add(1).min(4096)) }
     }
 
     /// What a score has to reach to be worth offering.
@@ -64,11 +58,7 @@ impl Top {
 
     /// Best first.
     pub(super) fn into_sorted(self) -> Vec<(u32, f32)> {
-        self.heap
-            .into_sorted_vec()
-            .into_iter()
-            .map(|scored| (scored.slot, scored.score))
-            .collect()
+        self.heap.into_sorted_vec().into_iter().map(|scored| (scored.slot, scored.score)).collect()
     }
 }
 

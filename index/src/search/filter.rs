@@ -1,0 +1,44 @@
+//! A filter made ready to be asked of documents. It must not know scores.
+
+use crate::document::Status;
+use crate::query::Filter;
+use crate::state::slot::{LabelKind, Slot, label_hash};
+
+/// A filter with its labels hashed.
+pub(crate) struct Eligible<'a> {
+    filter: &'a Filter,
+    /// By field: any of these must be among a document's labels.
+    labels: Vec<Vec<u64>>,
+}
+
+impl<'a> Eligible<'a> {
+    /// Makes a filter ready.
+    pub(crate) fn new(filter: &'a Filter) -> Self {
+        let hashes = |kind, labels: &[String]| labels.iter().map(|label| label_hash(kind, label)).collect::<Vec<_>>();
+        let labels = [
+            hashes(LabelKind::Tag, &filter.tags),
+            hashes(LabelKind::Entity, &filter.entities),
+            hashes(LabelKind::Speaker, &filter.speakers),
+            hashes(LabelKind::Session, filter.session.as_slice()),
+        ];
+        Self { filter, labels: labels.into_iter().filter(|field| !field.is_empty()).collect() }
+    }
+
+    /// Whether it asks for nothing but active documents.
+    pub(crate) fn is_plain(&self) -> bool {
+        *self.filter == Filter::default()
+    }
+
+    /// Whether a document fulfils it.
+    pub(crate) fn admits(&self, slot: &Slot) -> bool {
+        let (filter, facets) = (self.filter, slot.facets);
+        let status =
+            if filter.statuses.is_empty() { facets.status == Status::Active } else { filter.statuses.contains(&facets.status) };
+        status
+            && (filter.kinds.is_empty() || filter.kinds.contains(&facets.kind))
+            && (filter.categories.is_empty() || filter.categories.contains(&facets.category))
+            && filter.after_ms.is_none_or(|after| slot.happened_at_ms() >= after)
+            && filter.before_ms.is_none_or(|before| slot.happened_at_ms() < before)
+            && self.labels.iter().all(|wanted| slot.has_any_label(wanted))
+    }
+}

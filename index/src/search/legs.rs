@@ -1,0 +1,120 @@
+//! The two legs: candidates by words and candidates by vectors, each from one space. It must not know how they are weighed.
+
+use super::bm25::Bm25;
+use super::filter::Eligible;
+use crate::lexical::Question;
+use crate::result::ServedBy;
+use crate::state::State;
+use crate::state::slot::{Lexical, Slot};
+use crate::state::space::Space;
+use crate::tokenize::QueryToken;
+
+/// One space as a search sees it.
+pub(crate) struct View<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) number: u32,
+    pub(crate) space: &'a Space,
+    pub(crate) eligible: &'a Eligible<'a>,
+    /// The eligible documents, where they are few enough to look at each.
+    few: Option<Vec<u32>>,
+}
+
+/// What a leg brought.
+#[derive(Default)]
+pub(crate) struct Leg {
+    /// Slots with their score in this leg, best first.
+    pub(crate) found: Vec<(u32, f32)>,
+    pub(crate) served_by: Vec<ServedBy>,
+    pub(crate) trouble: Option<String>,
+}
+
+impl<'a> View<'a> {
+    /// Looks at a space; decides whether its eligible documents are few.
+    pub(crate) fn new(state: &'a State, number: u32, space: &'a Space, eligible: &'a Eligible<'a>, few_max: usize) -> Self {
+        let mut view = Self { state, number, space, eligible, few: None };
+        if space.len() <= few_max || !eligible.is_plain() {
+            let few: Vec<u32> = view.eligible_slots().map(|(at, _)| at).take(few_max + 1).collect();
+            view.few = (few.len() <= few_max).then_some(few);
+        }
+        view
+    }
+
+    fn eligible_slots(&self) -> impl Iterator<Item = (u32, &Slot)> {
+        self.space.iter().filter(|(_, slot)| self.eligible.admits(slot))
+    }
+
+    /// The best documents by words.
+    pub(crate) fn by_words(&self, tokens: &[QueryToken], bm25: &Bm25, limit: usize) -> Leg {
+        let mut leg = Leg::default();
+        let score = |slot: &Slot| bm25.score(&slot.tokens);
+        if let Some(few) = &self.few {
+            leg.served_by.push(ServedBy::Forward);
+            leg.found = few.iter().filter_map(|&at| Some((at, score(self.space.slot(at)?)))).collect();
+        } else {
+            match self.by_full_text(tokens, limit) {
+                Ok(slots) => {
+                    leg.served_by.push(ServedBy::Tantivy);
+                    leg.found = slots.into_iter().filter_map(|at| Some((at, score(self.space.slot(at)?)))).collect();
+                    let before = leg.found.len();
+                    let overlay = self.space.overlay().filter(|(_, slot)| self.eligible.admits(slot));
+                    leg.found.extend(overlay.map(|(at, slot)| (at, score(slot))));
+                    if leg.found.len() > before {
+                        leg.served_by.push(ServedBy::Overlay);
+                    }
+                }
+                Err(reason) => {
+                    leg.served_by.push(ServedBy::Forward);
+                    leg.found = self.eligible_slots().map(|(at, slot)| (at, score(slot))).collect();
+                    leg.trouble = reason;
+                }
+            }
+        }
+        leg.found.retain(|&(_, score)| score > 0.0);
+        keep_best(&mut leg.found, limit);
+        leg
+    }
+
+    /// Candidates of the full-text index; an error without a reason when there is none to ask yet.
+    fn by_full_text(&self, tokens: &[QueryToken], limit: usize) -> Result<Vec<u32>, Option<String>> {
+        let reader = self.state.reader.as_ref().ok_or(None)?;
+        let statistics = &self.space.statistics;
+        let known: Vec<u32> =
+            tokens.iter().map(|token| token.id).filter(|&id| !self.eligible.is_plain() || statistics.frequency(id) > 0).collect();
+        if known.is_empty() {
+            return Ok(Vec::new());
+        }
+        let admit = |key| {
+            let (space, at) = self.state.locate(key)?;
+            let slot = self.space.slot(at).filter(|_| space == self.number)?;
+            (slot.lexical == Lexical::Current && self.eligible.admits(slot)).then_some(at)
+        };
+        reader.candidates(&Question { space: self.number, tokens: &known, statistics, limit }, &admit).map_err(Some)
+    }
+
+    /// The documents nearest to a vector.
+    pub(crate) fn by_vector(&self, vector: &[f32], limit: usize) -> Leg {
+        let mut leg = Leg { served_by: vec![ServedBy::Exact], ..Leg::default() };
+        match &self.few {
+            Some(few) if few.len() * 4 < self.space.vectors.len() => {
+                let cosines = self.space.vectors.cosines(vector, few);
+                leg.found = few.iter().zip(cosines).filter_map(|(&at, cosine)| Some((at, cosine?))).collect();
+                keep_best(&mut leg.found, limit);
+            }
+            _ => {
+                let admit = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
+                leg.found = self.space.vectors.scan(vector, limit, admit);
+            }
+        }
+        leg
+    }
+}
+
+/// Sorts best first, ties by slot, and keeps `limit`.
+fn keep_best(found: &mut Vec<(u32, f32)>, limit: usize) {
+    let better = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    if found.len() > limit && limit > 0 {
+        found.select_nth_unstable_by(limit - 1, better);
+    }
+    found.truncate(limit);
+    found.sort_unstable_by(better);
+}

@@ -1,0 +1,101 @@
+//! What is held of one document beside its vector. It must not know other documents.
+
+use super::tokens::Tokens;
+use crate::document::{Document, Status};
+use std::sync::Arc;
+
+/// Kinds of labels, part of their hash, so that a tag never matches a speaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LabelKind {
+    /// A tag.
+    Tag = 1,
+    /// An entity.
+    Entity = 2,
+    /// A speaker.
+    Speaker = 3,
+    /// The conversation.
+    Session = 4,
+}
+
+/// Hash of a label: labels are compared, never shown.
+pub(crate) fn label_hash(kind: LabelKind, label: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64_with_seed(label.as_bytes(), kind as u64)
+}
+
+/// Where a document stands in the full-text index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Lexical {
+    /// Nothing of this key is there: found through the overlay.
+    #[default]
+    Absent,
+    /// An older state of this key is there, to be ignored and replaced: found through the overlay.
+    Outdated,
+    /// This very state is there.
+    Current,
+}
+
+/// One document.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) key: u64,
+    pub(crate) seq: u64,
+    pub(crate) created_at_ms: i64,
+    /// `i64::MIN` where unknown.
+    pub(crate) occurred_at_ms: i64,
+    /// `i64::MIN` where never.
+    pub(crate) last_used_at_ms: i64,
+    /// `u64::MAX` where none.
+    pub(crate) position: u64,
+    pub(crate) tokens: Tokens,
+    /// Hashes of tags, entities, speakers and session.
+    pub(crate) labels: Option<Arc<[u64]>>,
+    pub(crate) use_count: u32,
+    pub(crate) importance: f32,
+    pub(crate) facets: Facets,
+    pub(crate) lexical: Lexical,
+}
+
+/// The small columns that most filters need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Facets {
+    pub(crate) status: Status,
+    pub(crate) kind: u8,
+    pub(crate) category: u8,
+    pub(crate) pinned: bool,
+}
+
+impl Slot {
+    /// What is held of a document.
+    pub(crate) fn of(document: &Document, tokens: Tokens) -> Self {
+        let labels: Vec<u64> =
+            [(LabelKind::Tag, &document.tags), (LabelKind::Entity, &document.entities), (LabelKind::Speaker, &document.speakers)]
+                .into_iter()
+                .flat_map(|(kind, labels)| labels.iter().map(move |label| label_hash(kind, label)))
+                .chain(document.session.iter().map(|session| label_hash(LabelKind::Session, session)))
+                .collect();
+        Self {
+            key: document.key,
+            seq: document.seq,
+            created_at_ms: document.created_at_ms,
+            occurred_at_ms: document.occurred_at_ms.unwrap_or(i64::MIN),
+            last_used_at_ms: document.last_used_at_ms.unwrap_or(i64::MIN),
+            position: document.position.unwrap_or(u64::MAX),
+            tokens,
+            labels: (!labels.is_empty()).then(|| labels.into()),
+            use_count: document.use_count,
+            importance: document.importance,
+            facets: Facets { status: document.status, kind: document.kind, category: document.category, pinned: document.pinned },
+            lexical: Lexical::Absent,
+        }
+    }
+
+    /// When it occurred, else when it was recorded.
+    pub(crate) fn happened_at_ms(&self) -> i64 {
+        if self.occurred_at_ms == i64::MIN { self.created_at_ms } else { self.occurred_at_ms }
+    }
+
+    /// Whether any of these labels is among its own.
+    pub(crate) fn has_any_label(&self, wanted: &[u64]) -> bool {
+        self.labels.as_ref().is_some_and(|labels| labels.iter().any(|label| wanted.contains(label)))
+    }
+}

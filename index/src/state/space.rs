@@ -1,0 +1,193 @@
+//! The documents of one space, their vectors, and the statistics that BM25 needs. Statistics count active documents only, so
+//! that what was forgotten, replaced or put away moves no score. It must not know other spaces.
+
+use super::hash::NumberMap;
+use super::slot::{Lexical, Slot};
+use crate::document::Status;
+use crate::vector::Block;
+
+/// One space.
+#[derive(Debug, Clone)]
+pub(crate) struct Space {
+    /// Documents by slot; a freed slot is `None` and is used again.
+    pub(super) slots: Vec<Option<Slot>>,
+    pub(super) free: Vec<u32>,
+    /// Slots whose state the full-text index does not hold; may name slots that have moved on since.
+    overlay: Vec<u32>,
+    /// By slot: whether it is in `overlay`, so that none is there twice.
+    queued: Vec<bool>,
+    /// Vectors by slot.
+    pub(crate) vectors: Block,
+    pub(crate) statistics: Statistics,
+}
+
+/// What BM25 needs to know of a space.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Statistics {
+    /// Active documents.
+    pub(crate) documents: u64,
+    /// Tokens of active documents.
+    pub(crate) tokens: u64,
+    /// Active documents that hold a token.
+    pub(crate) frequencies: NumberMap<u32, u32>,
+}
+
+impl Statistics {
+    /// Active documents that hold a token.
+    pub(crate) fn frequency(&self, token: u32) -> u32 {
+        self.frequencies.get(&token).copied().unwrap_or(0)
+    }
+
+    /// Mean length of active documents in tokens, at least 1.
+    pub(crate) fn mean_length(&self) -> f32 {
+        if self.documents == 0 { 1.0 } else { (self.tokens as f32 / self.documents as f32).max(1.0) }
+    }
+
+    fn add(&mut self, slot: &Slot) {
+        if slot.facets.status == Status::Active {
+            self.documents += 1;
+            self.tokens += u64::from(slot.tokens.length());
+            for &id in slot.tokens.ids() {
+                *self.frequencies.entry(id).or_insert(0) += 1;
+            }
+        }
+    }
+
+    fn subtract(&mut self, slot: &Slot) {
+        if slot.facets.status == Status::Active {
+            self.documents -= 1;
+            self.tokens -= u64::from(slot.tokens.length());
+            for &id in slot.tokens.ids() {
+                if let std::collections::hash_map::Entry::Occupied(mut entry) = self.frequencies.entry(id) {
+                    *entry.get_mut() -= 1;
+                    if *entry.get() == 0 {
+                        entry.remove();
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Space {
+    /// An empty space for vectors of `dim`.
+    pub(crate) fn new(dim: usize) -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            overlay: Vec::new(),
+            queued: Vec::new(),
+            vectors: Block::new(dim),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// A space out of a snapshot; every document is in the overlay until the full-text index was asked.
+    pub(crate) fn from_parts(slots: Vec<Option<Slot>>, vectors: Block, frequencies: impl Iterator<Item = (u32, u32)>) -> Self {
+        let mut statistics = Statistics { frequencies: frequencies.collect(), ..Statistics::default() };
+        for slot in slots.iter().flatten().filter(|slot| slot.facets.status == Status::Active) {
+            statistics.documents += 1;
+            statistics.tokens += u64::from(slot.tokens.length());
+        }
+        let free = (0..slots.len() as u32).filter(|&at| slots[at as usize].is_none()).collect();
+        let queued = vec![false; slots.len()];
+        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics };
+        space.rebuild_overlay();
+        space
+    }
+
+    /// The document in a slot.
+    pub(crate) fn slot(&self, slot: u32) -> Option<&Slot> {
+        self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// The document in a slot, to be changed in what neither the statistics nor the full-text index depend on.
+    pub(super) fn slot_mut(&mut self, slot: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(slot as usize)?.as_mut()
+    }
+
+    /// Every document with its slot.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Slot)> {
+        self.slots.iter().enumerate().filter_map(|(at, slot)| Some((at as u32, slot.as_ref()?)))
+    }
+
+    /// Documents held.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Slots whose state the full-text index does not hold.
+    pub(crate) fn overlay(&self) -> impl Iterator<Item = (u32, &Slot)> {
+        self.overlay.iter().filter_map(|&at| Some((at, self.slot(at)?))).filter(|(_, slot)| slot.lexical != Lexical::Current)
+    }
+
+    /// Puts a document in and gives its slot. A vector that is not sound counts as none.
+    pub(super) fn insert(&mut self, document: Slot, vector: Option<&[f32]>) -> u32 {
+        self.statistics.add(&document);
+        let at = match self.free.pop() {
+            Some(at) => {
+                self.slots[at as usize] = Some(document);
+                at
+            }
+            None => {
+                self.slots.push(Some(document));
+                self.queued.push(false);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.queue(at);
+        if let Some(vector) = vector {
+            let _ = self.vectors.put(at, vector);
+        }
+        at
+    }
+
+    /// Takes a document out and gives it back.
+    pub(super) fn remove(&mut self, at: u32) -> Option<Slot> {
+        let slot = self.slots.get_mut(at as usize)?.take()?;
+        self.statistics.subtract(&slot);
+        self.free.push(at);
+        self.vectors.remove(at);
+        Some(slot)
+    }
+
+    /// Puts a slot into the overlay.
+    fn queue(&mut self, at: u32) {
+        if !std::mem::replace(&mut self.queued[at as usize], true) {
+            self.overlay.push(at);
+        }
+    }
+
+    /// Forgets overlay entries whose state the full-text index now holds.
+    pub(super) fn settle_overlay(&mut self) {
+        let mut overlay = std::mem::take(&mut self.overlay);
+        overlay.retain(|&at| {
+            let kept = self.slot(at).is_some_and(|slot| slot.lexical != Lexical::Current);
+            self.queued[at as usize] = kept;
+            kept
+        });
+        self.overlay = overlay;
+    }
+
+    /// Makes the overlay anew from what each document says of itself.
+    pub(super) fn rebuild_overlay(&mut self) {
+        self.overlay.clear();
+        self.queued.fill(false);
+        for at in 0..self.slots.len() as u32 {
+            if self.slot(at).is_some_and(|slot| slot.lexical != Lexical::Current) {
+                self.queue(at);
+            }
+        }
+    }
+
+    /// Heap bytes, about.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let tokens: usize =
+            self.iter().map(|(_, slot)| slot.tokens.memory_bytes() + slot.labels.as_ref().map_or(0, |l| l.len() * 8 + 32)).sum();
+        tokens
+            + self.slots.capacity() * size_of::<Option<Slot>>()
+            + (self.free.capacity() + self.overlay.capacity()) * 4
+            + self.vectors.memory_bytes()
+            + self.statistics.frequencies.capacity() * 9
+    }
+}
