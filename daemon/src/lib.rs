@@ -5,6 +5,9 @@
 pub mod agent;
 pub mod caller;
 pub mod clock;
+pub mod idempotency;
 pub mod limits;
+pub mod memory;
 pub mod model;
 pub mod store;
+pub mod tokens;

@@ -74,6 +74,9 @@ pub enum MemoryError {
     /// A thread of ours ended before its answer.
     #[error("the work ended without an answer")]
     Lost,
+    /// The index folder cannot be used.
+    #[error("{0}")]
+    Index(String),
     /// The store failed while reading.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -139,7 +142,7 @@ impl From<MemoryError> for ErrorObject {
             MemoryError::Key(KeyError::Reused) => of(ErrorKind::KeyReused),
             MemoryError::Key(_) => of(ErrorKind::InvalidParams).with("path", "key"),
             MemoryError::Cancelled => of(ErrorKind::Cancelled),
-            MemoryError::Lost => of(ErrorKind::Internal),
+            MemoryError::Lost | MemoryError::Index(_) => of(ErrorKind::Internal),
             MemoryError::Store(error) => error.into(),
             MemoryError::Write(failure) => (*failure).into(),
         }

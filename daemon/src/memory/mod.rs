@@ -6,6 +6,7 @@
 mod archive;
 mod audit;
 mod block;
+mod catch_up;
 mod context;
 mod cursor;
 mod documents;
@@ -39,6 +40,7 @@ mod undo;
 mod update;
 
 pub use error::MemoryError;
+pub use catch_up::IndexProgress;
 pub use open::MemoryOptions;
 pub use secrets::find as find_secret;
 
@@ -77,7 +79,7 @@ pub struct Memory {
 
 struct Inner {
     store: Store,
-    index: open::IndexSlot,
+    index: Arc<open::IndexSlot>,
     embedder: Arc<dyn Embedder>,
     clock: SharedClock,
     decay: DecaySettings,

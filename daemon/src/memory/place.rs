@@ -11,7 +11,7 @@ use crate::limits::SPACES_MAX;
 use crate::store::{Reads, WriteTx};
 use tiro_index::{Change, Prepared};
 use tiro_schema::convert::{CHANGE_CREATED, STATUS_ACTIVE, source_record};
-use tiro_schema::record::{MemoryRecord, SourceRecord, SpaceRecord, UseRecord};
+use tiro_schema::record::{MemoryRecord, SpaceRecord, UseRecord};
 use uuid::Uuid;
 
 /// A memory ready to be written: embedded and analysed, without its place in the store.
@@ -27,8 +27,13 @@ pub(super) struct Ready {
 impl Ready {
     /// Embeds and analyses a draft recorded at `now_ms`.
     pub fn new(memory: &Memory, draft: Draft, now_ms: i64) -> Ready {
-        let sources: Vec<SourceRecord> = draft.source.iter().map(|s| source_record(s, now_ms)).collect();
-        let record = MemoryRecord {
+        let record = Ready::record_of(&draft, now_ms);
+        Ready::from_record(memory, draft, record, UseRecord::default())
+    }
+
+    /// The first version of a draft's memory, recorded at `now_ms`, without its place.
+    pub fn record_of(draft: &Draft, now_ms: i64) -> MemoryRecord {
+        MemoryRecord {
             version: 1,
             id: Uuid::new_v4().into_bytes(),
             kind: draft.kind,
@@ -38,7 +43,7 @@ impl Ready {
             text: draft.text.clone(),
             tags: draft.tags.clone(),
             entities: draft.entities.clone(),
-            sources,
+            sources: draft.source.iter().map(|s| source_record(s, now_ms)).collect(),
             seen_count: 1,
             importance: draft.importance,
             pinned: draft.pinned,
@@ -52,8 +57,7 @@ impl Ready {
             valid_to_ms: draft.valid_to_ms,
             vector_version: 1,
             ..MemoryRecord::default()
-        };
-        Ready::from_record(memory, draft, record, UseRecord::default())
+        }
     }
 
     /// The same for a record whose members are known, as from an export.
