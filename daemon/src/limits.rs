@@ -228,7 +228,8 @@ pub const DISK_RESERVE_DIVISOR: u64 = 16;
 pub const REOPEN_BACKOFF_MS_MIN: u64 = 50;
 /// See [`REOPEN_BACKOFF_MS_MIN`].
 pub const REOPEN_BACKOFF_MS_MAX: u64 = 5_000;
-/// A store file up to this size is checked whole before the first answer; a larger one behind it, after a clean stop.
+/// A store file up to this size is checked whole before the first answer; a larger one behind it, and its commits record what a quick
+/// start needs.
 pub const INTEGRITY_AT_OPEN_BYTES_MAX: u64 = 512 << 20;
 /// Lapsed idempotency keys taken out in one commit.
 pub const IDEMPOTENCY_SWEEP_ROWS_MAX: usize = 64;
@@ -250,3 +251,9 @@ pub const BACKUPS_KEPT: usize = 7;
 pub const BACKUP_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Problems that a check of the store lists.
 pub const VERIFY_PROBLEMS_MAX: usize = 100;
+/// Bytes redb may keep of a backup's pages in memory while it is made.
+pub const BACKUP_CACHE_BYTES: usize = 8 << 20;
+/// Bytes copied into a backup in one transaction.
+pub const BACKUP_COMMIT_BYTES: usize = 8 << 20;
+/// Time between looks at whether a backup is due, in ms.
+pub const BACKUP_LOOK_MS: u64 = 10 * 60 * 1_000;
