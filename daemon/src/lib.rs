@@ -5,5 +5,16 @@
 pub mod agent;
 pub mod caller;
 pub mod clock;
+pub mod config;
+pub mod connection;
+pub mod harden;
+pub mod idempotency;
 pub mod limits;
+pub mod memory;
 pub mod model;
+pub mod paths;
+pub mod rpc;
+pub mod run;
+pub mod service;
+pub mod store;
+pub mod tokens;

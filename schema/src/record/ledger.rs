@@ -76,3 +76,16 @@ pub struct StoreRecord {
     /// Dimension of these.
     pub dimension: u32,
 }
+
+/// Where the audit stands. Its chain can be followed from `checkpoint`, the chain value of the row before the first one kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditHeadRecord {
+    /// Newest row; 0 when there is none.
+    pub row: u64,
+    /// Its chain value.
+    pub chain: [u8; 32],
+    /// Oldest row kept; older ones were taken out by retention.
+    pub first_row: u64,
+    /// Chain value of the row before the oldest kept.
+    pub checkpoint: [u8; 32],
+}

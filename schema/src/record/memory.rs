@@ -105,3 +105,10 @@ pub struct SpaceRecord {
     /// Secrets are redacted instead of refused.
     pub redact_secrets: bool,
 }
+
+/// The vector of one passage.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct VectorRecord {
+    /// Its components.
+    pub values: Vec<f32>,
+}

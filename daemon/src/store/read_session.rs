@@ -1,0 +1,113 @@
+//! Reads of sessions, messages, turns and events.
+//!
+//! Must not know: how a turn runs.
+
+use super::error::StoreError;
+use super::keys;
+use super::read::{ids_by_prefix, lost, part};
+use super::rows::{Direction, Rows};
+use super::tables;
+use std::ops::{Bound, RangeInclusive};
+use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnRecord};
+
+/// Reads of sessions. Every error is the disk's or `Damaged`.
+#[allow(clippy::missing_errors_doc)]
+pub trait SessionReads: Rows + Sized {
+    /// Metadata of a session; reads no message.
+    fn session(&self, key: u64) -> Result<Option<SessionRecord>, StoreError> {
+        self.record(tables::SESSIONS, &keys::u64(key))
+    }
+
+    /// Metadata of the session with this id.
+    fn session_by_id(&self, id: &[u8; 16]) -> Result<Option<SessionRecord>, StoreError> {
+        let key: Option<u64> = self.record(tables::SESSION_IDS, id)?;
+        let Some(key) = key else { return Ok(None) };
+        self.session(key)?.map(Some).ok_or_else(|| lost(self, tables::SESSIONS, &keys::u64(key)))
+    }
+
+    /// Ids and keys of at most `max` sessions whose id starts with these hexadecimal digits (hyphens are skipped).
+    fn sessions_by_id_prefix(&self, prefix: &str, max: usize) -> Result<Vec<([u8; 16], u64)>, StoreError> {
+        ids_by_prefix(self, tables::SESSION_IDS, prefix, max)
+    }
+
+    /// At most `max` sessions of a space with keys in the range, in the order asked for.
+    fn sessions_of_space(
+        &self,
+        space: u32,
+        keys: RangeInclusive<u64>,
+        direction: Direction,
+        max: usize,
+    ) -> Result<Vec<SessionRecord>, StoreError> {
+        let (from, to) = (keys::u32_u64(space, *keys.start()), keys::u32_u64(space, *keys.end()));
+        let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::SESSION_SPACES, bounds, direction, max)?;
+        rows.iter()
+            .map(|(key, value)| {
+                self.unseal::<()>(tables::SESSION_SPACES, key, value)?;
+                let session = part(self, keys::u64_at(key, 4), tables::SESSION_SPACES, key)?;
+                self.session(session)?.ok_or_else(|| lost(self, tables::SESSIONS, &keys::u64(session)))
+            })
+            .collect()
+    }
+
+    /// Messages of a session with positions in the range, at most `max`, in the order asked for.
+    fn messages(
+        &self,
+        session: u64,
+        positions: RangeInclusive<u64>,
+        direction: Direction,
+        max: usize,
+    ) -> Result<Vec<MessageRecord>, StoreError> {
+        let (from, to) = (keys::u64_u64(session, *positions.start()), keys::u64_u64(session, *positions.end()));
+        let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::MESSAGES, bounds, direction, max)?;
+        rows.iter().map(|(key, value)| self.unseal(tables::MESSAGES, key, value)).collect()
+    }
+
+    /// The turn with this id.
+    fn turn(&self, id: &[u8; 16]) -> Result<Option<TurnRecord>, StoreError> {
+        self.record(tables::TURNS, id)
+    }
+
+    /// At most `max` turns of a session, by the time they were started.
+    fn turns_of_session(&self, session: u64, direction: Direction, max: usize) -> Result<Vec<TurnRecord>, StoreError> {
+        let (from, to) = session_turns(session);
+        let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::SESSION_TURNS, bounds, direction, max)?;
+        rows.iter()
+            .map(|(key, value)| {
+                self.unseal::<()>(tables::SESSION_TURNS, key, value)?;
+                let id: [u8; 16] = part(self, keys::bytes_at(key, 16), tables::SESSION_TURNS, key)?;
+                self.turn(&id)?.ok_or_else(|| lost(self, tables::TURNS, &id))
+            })
+            .collect()
+    }
+
+    /// At most `max` turns of any session whose status passes, in no order that means something. Reads every turn: for the start only.
+    fn turns_with_status(&self, pass: &dyn Fn(u8) -> bool, max: usize) -> Result<Vec<TurnRecord>, StoreError> {
+        let mut found = Vec::new();
+        self.scan(tables::TURNS, super::read::UNBOUNDED, Direction::Ascending, &mut |key, value| {
+            let turn: TurnRecord = self.unseal(tables::TURNS, key, value)?;
+            if pass(turn.status) {
+                found.push(turn);
+            }
+            Ok(found.len() < max)
+        })?;
+        Ok(found)
+    }
+
+    /// At most `max` events of a session after one, oldest first.
+    fn events(&self, session: u64, after: u64, max: usize) -> Result<Vec<EventRecord>, StoreError> {
+        let (from, to) = (keys::u64_u64(session, after), keys::u64_u64(session, u64::MAX));
+        let bounds = (Bound::Excluded(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::EVENTS, bounds, Direction::Ascending, max)?;
+        rows.iter().map(|(key, value)| self.unseal(tables::EVENTS, key, value)).collect()
+    }
+}
+
+impl<T: Rows> SessionReads for T {}
+
+/// First and last key of a session's turns.
+pub(super) fn session_turns(session: u64) -> ([u8; 32], [u8; 32]) {
+    (keys::session_turn(session, i64::MIN, &[0; 16]), keys::session_turn(session, i64::MAX, &[255; 16]))
+}

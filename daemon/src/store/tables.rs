@@ -1,0 +1,100 @@
+//! The tables of the store: names, tags, record versions.
+//!
+//! Keys are byte strings whose order is the order of their parts (big-endian integers), values are sealed records:
+//! no other types, so that a later redb reads them unchanged. Must not know: what the records mean.
+
+use redb::TableDefinition;
+
+/// How every table looks to redb.
+pub(super) type Definition = TableDefinition<'static, &'static [u8], &'static [u8]>;
+
+/// One table. `tag` and `version` go into every checksum; neither is ever reused for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// Its name in the file.
+    pub name: &'static str,
+    /// Its place in [`ALL`] and its mark in the checksums.
+    pub tag: u8,
+    /// Version of its records.
+    pub version: u8,
+}
+
+impl Table {
+    /// Its redb definition.
+    pub(super) const fn definition(self) -> Definition {
+        TableDefinition::new(self.name)
+    }
+}
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $id:ident = $tag:literal, $name:literal, $version:literal;)*) => {
+        $($(#[$doc])* pub const $id: Table = Table { name: $name, tag: $tag, version: $version };)*
+        /// Every table, by tag.
+        pub const ALL: &[Table] = &[$($id),*];
+    };
+}
+
+tables! {
+    /// Name → bytes: the store's identity, its sequence, head of the audit, and what rooms keep about themselves.
+    SETTINGS = 0, "settings", 1;
+    /// (memory key u64, version u32) → `MemoryRecord`.
+    MEMORIES = 1, "memories", 1;
+    /// Memory key u64 → u32, its current version.
+    MEMORY_CURRENT = 2, "memory_current", 1;
+    /// Id (16 bytes) → u64, the memory's key.
+    MEMORY_IDS = 3, "memory_ids", 1;
+    /// (space u32, memory key u64) → u8, the status of the current version.
+    MEMORY_SPACES = 4, "memory_spaces", 1;
+    /// (space u32, fingerprint 16 bytes) → u64, the memory's key.
+    FINGERPRINTS = 5, "fingerprints", 1;
+    /// (memory key u64, version u32, passage u16) → `VectorRecord`.
+    VECTORS = 6, "vectors", 1;
+    /// Memory key u64 → `UseRecord`.
+    USAGE = 7, "usage", 1;
+    /// Space u32 → `SpaceRecord`.
+    SPACES = 8, "spaces", 1;
+    /// Name of a space → u32, its id.
+    SPACE_NAMES = 9, "space_names", 1;
+    /// Session key u64 → `SessionRecord`.
+    SESSIONS = 10, "sessions", 1;
+    /// Id (16 bytes) → u64, the session's key.
+    SESSION_IDS = 11, "session_ids", 1;
+    /// (space u32, session key u64) → nothing.
+    SESSION_SPACES = 12, "session_spaces", 1;
+    /// (session key u64, position u64) → `MessageRecord`.
+    MESSAGES = 13, "messages", 1;
+    /// Turn id (16 bytes) → `TurnRecord`.
+    TURNS = 14, "turns", 1;
+    /// (session key u64, created at i64, turn id) → nothing.
+    SESSION_TURNS = 15, "session_turns", 1;
+    /// (session key u64, event number u64) → `EventRecord`.
+    EVENTS = 16, "events", 1;
+    /// Row u64 → `AuditRecord`.
+    AUDIT = 17, "audit", 1;
+    /// Sequence u64 → `OutboxRecord`.
+    OUTBOX = 18, "outbox", 1;
+    /// SHA-256 of scope and key → `IdempotencyRecord`.
+    IDEMPOTENCY = 19, "idempotency", 1;
+    /// (expires at i64, SHA-256 of scope and key) → nothing.
+    IDEMPOTENCY_EXPIRY = 20, "idempotency_expiry", 1;
+}
+
+/// Setting under which the `StoreRecord` stands.
+pub const SETTING_STORE: &str = "store";
+/// Setting under which the newest sequence stands.
+pub const SETTING_SEQ: &str = "seq";
+/// Setting under which the `AuditHeadRecord` stands.
+pub const SETTING_AUDIT: &str = "audit";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_places_and_names_are_apart() {
+        for (i, a) in ALL.iter().enumerate() {
+            assert_eq!(usize::from(a.tag), i);
+            assert!(ALL[i + 1..].iter().all(|b| b.name != a.name), "{}", a.name);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Writes of sessions, messages, turns and events.
+//!
+//! Must not know: how a turn runs.
+
+use super::error::StoreError;
+use super::read_session::{SessionReads, session_turns};
+use super::rows::{Direction, Rows};
+use super::write_tx::WriteTx;
+use super::{keys, read::part, tables};
+use std::ops::Bound;
+use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnRecord};
+
+impl WriteTx {
+    /// Writes a session's metadata.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_session(&mut self, session: &SessionRecord) -> Result<(), StoreError> {
+        match self.session(session.key)? {
+            Some(before) if before.space != session.space => {
+                self.take_out(tables::SESSION_SPACES, &keys::u32_u64(before.space, session.key))?;
+                self.put(tables::SESSION_SPACES, &keys::u32_u64(session.space, session.key), &())?;
+            }
+            Some(_) => {}
+            None => {
+                self.put(tables::SESSION_IDS, &session.id, &session.key)?;
+                self.put(tables::SESSION_SPACES, &keys::u32_u64(session.space, session.key), &())?;
+            }
+        }
+        self.put(tables::SESSIONS, &keys::u64(session.key), session)
+    }
+
+    /// Writes a message under its position. The session's counters are the caller's.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_message(&mut self, session: u64, message: &MessageRecord) -> Result<(), StoreError> {
+        self.put(tables::MESSAGES, &keys::u64_u64(session, message.position), message)
+    }
+
+    /// Writes a turn.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_turn(&mut self, turn: &TurnRecord) -> Result<(), StoreError> {
+        let place = keys::session_turn(turn.session, turn.created_at_ms, &turn.id);
+        if self.row(tables::SESSION_TURNS, &place)?.is_none() {
+            self.put(tables::SESSION_TURNS, &place, &())?;
+        }
+        self.put(tables::TURNS, &turn.id, turn)
+    }
+
+    /// Writes an event under its number.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_event(&mut self, session: u64, event: &EventRecord) -> Result<(), StoreError> {
+        self.put(tables::EVENTS, &keys::u64_u64(session, event.event_seq), event)
+    }
+
+    /// Takes a session out with its messages, turns and events. False when there is none.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn delete_session(&mut self, key: u64) -> Result<bool, StoreError> {
+        let Some(session) = self.session(key)? else { return Ok(false) };
+        let (from, to) = session_turns(key);
+        let turns = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        for (place, _) in self.rows(tables::SESSION_TURNS, turns, Direction::Ascending, usize::MAX)? {
+            let id: [u8; 16] = part(self, keys::bytes_at(&place, 16), tables::SESSION_TURNS, &place)?;
+            self.take_out(tables::TURNS, &id)?;
+            self.take_out(tables::SESSION_TURNS, &place)?;
+        }
+        let (from, to) = (keys::u64_u64(key, 0), keys::u64_u64(key, u64::MAX));
+        for table in [tables::MESSAGES, tables::EVENTS] {
+            self.take_out_range(table, (Bound::Included(&from[..]), Bound::Included(&to[..])), usize::MAX)?;
+        }
+        self.take_out(tables::SESSION_SPACES, &keys::u32_u64(session.space, key))?;
+        self.take_out(tables::SESSION_IDS, &session.id)?;
+        self.take_out(tables::SESSIONS, &keys::u64(key))
+    }
+}
