@@ -4,11 +4,17 @@
 //! Must not know: sockets, requests.
 
 use crate::config::Config;
+use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::run::Seams;
 use crate::service::Service;
 use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
 use std::sync::Arc;
+use tiro_index::Settings;
+use tiro_index::embed::{Embedder, StaticTable, TableError};
 use tiro_schema::{ErrorKind, ErrorObject};
+
+/// The folder of the index, in the folder of the store.
+const INDEX_DIR: &str = "index";
 
 /// Why the rooms did not open.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +22,12 @@ pub enum RoomsError {
     /// The store was refused, and is as it was.
     #[error(transparent)]
     Store(#[from] OpenError),
+    /// The embedder that is compiled in cannot be read.
+    #[error("the built-in embedding table cannot be read: {0}")]
+    Embedder(#[from] TableError),
+    /// The index could not be opened or brought up to date.
+    #[error("the index cannot be opened: {0}; it can be removed, it is made again from the store")]
+    Memory(#[from] MemoryError),
     /// A thread could not be started.
     #[error("cannot start the upkeep of the store: {0}")]
     Upkeep(std::io::Error),
@@ -30,7 +42,7 @@ impl RoomsError {
         match self {
             RoomsError::Store(OpenError::InUse { .. }) => 7,
             RoomsError::Store(OpenError::Foreign { .. } | OpenError::Newer { .. } | OpenError::Damaged { .. }) => 3,
-            RoomsError::Store(OpenError::Store { .. }) | RoomsError::Upkeep(_) | RoomsError::Panicked => 1,
+            _ => 1,
         }
     }
 
@@ -54,6 +66,7 @@ pub struct Rooms {
     /// What answers requests.
     pub service: Arc<Service>,
     store: Store,
+    memory: Memory,
     upkeep: Upkeep,
 }
 
@@ -63,27 +76,52 @@ impl Rooms {
     /// # Errors
     /// Why the store was refused.
     pub fn open(config: &Config, seams: &Seams, progress: Progress) -> Result<Rooms, RoomsError> {
-        let mut options = OpenOptions {
+        let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::new()?);
+        let store = open_store(config, seams, embedder.as_ref(), progress.clone())?;
+        let options = MemoryOptions {
+            index_dir: config.places.data_dir.join(INDEX_DIR),
+            embedder: embedder.clone(),
             clock: seams.clock.clone(),
-            backend: seams.backend.clone(),
-            progress,
-            checks: Checks::On,
-            ..OpenOptions::default()
+            decay: DecaySettings::default(),
+            index: index_settings(config),
         };
-        if let Some(mib) = config.file.limits.store_cache_mib {
-            options.cache_bytes = mib << 20;
-        }
-        let store = Store::open(&config.places.data_dir, options)?;
+        let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
-        let service = Arc::new(Service { store: store.clone() });
-        Ok(Rooms { service, store, upkeep })
+        let service = Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
+        Ok(Rooms { service, store, memory, upkeep })
     }
 
     /// Closes them all: what is derived first, the store last. Blocks.
     pub fn close(self) {
         drop(self.upkeep);
+        self.memory.close();
         if let Err(error) = self.store.close() {
             tracing::warn!(%error, "the store was not closed in order");
         }
+    }
+}
+
+fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> Result<Store, OpenError> {
+    let mut options = OpenOptions {
+        clock: seams.clock.clone(),
+        backend: seams.backend.clone(),
+        embedder: (embedder.model_id().to_owned(), u32::try_from(embedder.dimension()).unwrap_or(u32::MAX)),
+        progress,
+        checks: Checks::On,
+        ..OpenOptions::default()
+    };
+    if let Some(mib) = config.file.limits.store_cache_mib {
+        options.cache_bytes = mib << 20;
+    }
+    Store::open(&config.places.data_dir, options)
+}
+
+fn index_settings(config: &Config) -> Settings {
+    let told = &config.file.memory;
+    let usual = Settings::default();
+    Settings {
+        lexical_weight: told.lexical_weight.unwrap_or(usual.lexical_weight).clamp(0.0, 1.0),
+        graph_vectors_min: told.hnsw_from.unwrap_or(usual.graph_vectors_min),
+        ..usual
     }
 }

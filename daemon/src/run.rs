@@ -118,7 +118,6 @@ impl Daemon {
             started_at_ms: seams.clock.now_ms(),
             socket: places.socket.clone(),
             data_dir: places.data_dir.clone(),
-            embedder: String::new(),
             model: no_model(),
         };
         let reception = Arc::new(Reception::new(facts, seams.clock.clone(), stop.clone()));

@@ -44,7 +44,10 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         clients: reception.clients(),
         store,
         model: facts.model.clone(),
-        embedder: facts.embedder.clone(),
+        embedder: match &readiness {
+            Readiness::Ready(service) => service.embedder.clone(),
+            _ => String::new(),
+        },
         resident_bytes: resident_bytes(),
         last_backup_at: match &readiness {
             Readiness::Ready(service) => service.last_backup_at(),

@@ -11,6 +11,7 @@ pub mod store_error;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
+use crate::memory::Memory;
 use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
@@ -23,6 +24,10 @@ pub use reception::Reception;
 pub struct Service {
     /// The store.
     pub store: Store,
+    /// Memory.
+    pub memory: Memory,
+    /// Model id of the embedder.
+    pub embedder: String,
 }
 
 impl Service {
@@ -33,12 +38,12 @@ impl Service {
     pub async fn dispatch(
         &self,
         method: &str,
-        _params: Value,
-        _caller: Caller,
+        params: Value,
+        caller: Caller,
         _connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
-            // "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
+            "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
     }

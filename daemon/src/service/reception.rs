@@ -27,8 +27,6 @@ pub struct Facts {
     pub socket: PathBuf,
     /// The folder of its store.
     pub data_dir: PathBuf,
-    /// The embedder's model id.
-    pub embedder: String,
     /// The model, or how to set one up.
     pub model: ModelState,
 }
