@@ -66,8 +66,6 @@ pub const DRAIN_MS_MAX: u64 = 5_000;
 pub const DRAIN_CANCELLED_MS_MAX: u64 = 1_500;
 /// Threads for blocking work.
 pub const BLOCKING_THREADS_MAX: usize = 64;
-/// Computations (recalls and the like) at once, for each core.
-pub const COMPUTATIONS_PER_CORE: usize = 2;
 
 // Memory.
 
@@ -119,6 +117,8 @@ pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub const HITS_MAX: u32 = 200;
 /// Hits of one recall when the call does not say.
 pub const HITS_DEFAULT: u32 = 5;
+/// Index documents one recall asks for at most, to make up for passages of one memory.
+pub const KEYS_PER_SEARCH_MAX: usize = 1_000;
 /// Hits a context may hold when the call does not say.
 pub const CONTEXT_HITS_DEFAULT: u32 = 20;
 /// Tokens of a context when the call does not say.
@@ -137,12 +137,18 @@ pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_SCAN_MAX: usize = 20_000;
 /// Audit rows one page may read.
 pub const AUDIT_SCAN_MAX: usize = 20_000;
+/// Memories one call may forget by a filter or with their space.
+pub const FORGET_MEMORIES_MAX: usize = 2_000_000;
 /// Milliseconds a forgotten memory can be brought back: 7 days.
 pub const UNDO_FORGET_MS: i64 = 7 * 24 * 3_600 * 1_000;
 /// Versions `memory/undo` looks back through.
 pub const UNDO_VERSIONS_MAX: usize = 1_000;
-/// Outbox rows read at a time when the index catches up.
+/// Outbox rows or memories read at a time when the index catches up.
 pub const REPLAY_ROWS: usize = 1_024;
+/// Milliseconds between two trims of the outbox.
+pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
+/// Threads that prepare the items of one call, or the index at its rebuilding.
+pub const PREPARE_THREADS_MAX: usize = 4;
 
 // Model.
 
@@ -220,7 +226,8 @@ pub const DISK_RESERVE_DIVISOR: u64 = 16;
 pub const REOPEN_BACKOFF_MS_MIN: u64 = 50;
 /// See [`REOPEN_BACKOFF_MS_MIN`].
 pub const REOPEN_BACKOFF_MS_MAX: u64 = 5_000;
-/// A store file up to this size is checked whole before the first answer; a larger one behind it, after a clean stop.
+/// A store file up to this size is checked whole before the first answer; a larger one behind it, and its commits record what a quick
+/// start needs.
 pub const INTEGRITY_AT_OPEN_BYTES_MAX: u64 = 512 << 20;
 /// Lapsed idempotency keys taken out in one commit.
 pub const IDEMPOTENCY_SWEEP_ROWS_MAX: usize = 64;
@@ -242,3 +249,9 @@ pub const BACKUPS_KEPT: usize = 7;
 pub const BACKUP_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Problems that a check of the store lists.
 pub const VERIFY_PROBLEMS_MAX: usize = 100;
+/// Bytes redb may keep of a backup's pages in memory while it is made.
+pub const BACKUP_CACHE_BYTES: usize = 8 << 20;
+/// Bytes copied into a backup in one transaction.
+pub const BACKUP_COMMIT_BYTES: usize = 8 << 20;
+/// Time between looks at whether a backup is due, in ms.
+pub const BACKUP_LOOK_MS: u64 = 10 * 60 * 1_000;
