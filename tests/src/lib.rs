@@ -12,11 +12,13 @@ pub mod redact;
 pub mod rng;
 pub mod storage;
 pub mod store_writes;
+pub mod tiro;
 pub mod wait;
 
 pub use client::{Gone, Rpc};
 pub use daemon::{DaemonSetup, TestDaemon};
 pub use inside::InsideDaemon;
+pub use tiro::{Ran, Tiro};
 pub use wait::{DEADLINE, wait_for};
 
 /// Whether the long forms of the fault suites were asked for (`TIRO_HEAVY=1`).
