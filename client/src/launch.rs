@@ -23,7 +23,7 @@ use tokio::net::UnixStream;
 /// Exit code of `tirod` when the store is damaged.
 const DAMAGED: i32 = 3;
 /// Exit code of `tirod` when another daemon is there already.
-const ANOTHER_THERE: i32 = 7;
+pub const ANOTHER_THERE: i32 = 7;
 
 /// Why the daemon is not reached.
 #[derive(Debug, thiserror::Error)]

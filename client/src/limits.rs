@@ -14,6 +14,8 @@ pub const NOTIFICATIONS_MAX: usize = 1024;
 pub const START_MAX: Duration = Duration::from_secs(120);
 /// How long the first answer of a daemon that runs may take.
 pub const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
+/// How long the daemon may keep a person waiting before that is told.
+pub const WAIT_TOLD: Duration = Duration::from_millis(700);
 /// How long a daemon that was told to stop may take.
 pub const STOP_MAX: Duration = Duration::from_secs(30);
 /// First wait between two looks at a socket that is not there yet.

@@ -7,10 +7,12 @@ use crate::config::Config;
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::run::Seams;
 use crate::service::Service;
-use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
+use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep, restore_folder};
+use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
 use tiro_index::embed::{Embedder, StaticTable, TableError};
+use tiro_schema::wire::store::RestoreResult;
 use tiro_schema::{ErrorKind, ErrorObject};
 
 /// The folder of the index, in the folder of the store.
@@ -55,7 +57,9 @@ impl RoomsError {
         let object = ErrorObject::new(kind, self.to_string());
         match self {
             RoomsError::Store(OpenError::Newer { .. }) => object.with_hint("update tirod: the store was left as it is"),
-            RoomsError::Store(OpenError::Foreign { .. }) => object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME"),
+            RoomsError::Store(OpenError::Foreign { .. }) => {
+                object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME")
+            }
             _ => object,
         }
     }
@@ -87,7 +91,8 @@ impl Rooms {
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
-        let service = Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
+        let service =
+            Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
         Ok(Rooms { service, store, memory, upkeep })
     }
 
@@ -102,6 +107,11 @@ impl Rooms {
 }
 
 fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> Result<Store, OpenError> {
+    Store::open(&config.places.data_dir, store_options(config, seams, embedder, progress))
+}
+
+/// How the store is opened.
+fn store_options(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> OpenOptions {
     let mut options = OpenOptions {
         clock: seams.clock.clone(),
         backend: seams.backend.clone(),
@@ -113,7 +123,23 @@ fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress:
     if let Some(mib) = config.file.limits.store_cache_mib {
         options.cache_bytes = mib << 20;
     }
-    Store::open(&config.places.data_dir, options)
+    options
+}
+
+/// Puts a backup in the place of a store that is refused, with no daemon on it: the one asked for, or the newest good one. Blocks.
+///
+/// # Errors
+/// Why not; the store is then as it was.
+pub fn restore(config: &Config, seams: &Seams, asked: Option<&Path>) -> Result<RestoreResult, RoomsError> {
+    let embedder = StaticTable::new()?;
+    let options = store_options(config, seams, &embedder, Arc::new(|_, _, _| {}));
+    let report = restore_folder(&config.places.data_dir, asked, &options)?;
+    Ok(RestoreResult {
+        from: report.from.display().to_string(),
+        set_aside: report.set_aside.map(|path| path.display().to_string()).unwrap_or_default(),
+        memories: report.memories,
+        epoch: report.epoch,
+    })
 }
 
 fn index_settings(config: &Config) -> Settings {

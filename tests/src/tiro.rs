@@ -168,6 +168,7 @@ impl Ran {
 
     /// Standard output, which has to be one JSON value and nothing else.
     pub fn value(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("tiro {} printed {:?}: {error}", self.arguments, self.stdout))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("tiro {} printed {:?}: {error}", self.arguments, self.stdout))
     }
 }

@@ -13,7 +13,8 @@ fn remembered(tiro: &Tiro, arguments: &[&str]) -> String {
 #[test]
 fn what_is_remembered_is_recalled_listed_and_shown() {
     let tiro = Tiro::new();
-    let flags = ["--category", "fact", "-t", "infra", "--importance", "0.8", "--occurred-at", "2026-03-05T14:00:00+08:00", "--pinned"];
+    let flags =
+        ["--category", "fact", "-t", "infra", "--importance", "0.8", "--occurred-at", "2026-03-05T14:00:00+08:00", "--pinned"];
     let id = remembered(&tiro, &[&["the", "staging", "database", "moved", "to", "port", "5433"][..], &flags].concat());
     let recall = tiro.json(&["recall", "which port does the staging database use?", "--explain"]);
     let hit = &recall["hits"][0];

@@ -118,7 +118,8 @@ fn the_demo_ends_in_seconds_and_leaves_nothing_behind() {
     let shown = tiro.ok(&["demo"]);
     let took = began.elapsed();
     assert!(took < Duration::from_secs(60), "{took:?}");
-    for part in ["PostgreSQL 而不是 MongoDB", "Mei is allergic to peanuts", "REQ-2041", "LX-77310", "nothing found", "relevance"] {
+    for part in ["PostgreSQL 而不是 MongoDB", "Mei is allergic to peanuts", "REQ-2041", "LX-77310", "nothing found", "relevance"]
+    {
         assert!(shown.contains(part), "{part} in {shown}");
     }
     assert!(!shown.contains('\u{1b}'), "no colours in a pipe");
@@ -138,7 +139,8 @@ fn an_interrupted_demo_leaves_nothing_either() {
         let home = std::fs::read_dir(temporary.path()).unwrap().flatten().next()?.path();
         Some(home.join("run/daemon.sock")).filter(|socket| std::os::unix::net::UnixStream::connect(socket).is_ok())
     });
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()), nix::sys::signal::Signal::SIGINT).unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap()), nix::sys::signal::Signal::SIGINT)
+        .unwrap();
     child.wait().unwrap();
     assert!(std::os::unix::net::UnixStream::connect(socket).is_err());
     assert_eq!(left_by_demos(temporary.path()), Vec::<String>::new());

@@ -20,7 +20,8 @@ fn twenty_clients_that_start_together_get_one_daemon_and_are_all_served() {
     }
     assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 20);
     let log = std::fs::read_to_string(tiro.home().join("state/daemon.log")).unwrap();
-    let pids: BTreeSet<&str> = log.lines().filter(|line| line.contains("listening")).filter_map(|line| line.split("pid=").nth(1)).collect();
+    let pids: BTreeSet<&str> =
+        log.lines().filter(|line| line.contains("listening")).filter_map(|line| line.split("pid=").nth(1)).collect();
     assert_eq!(pids.len(), 1, "{log}");
 }
 
@@ -152,14 +153,19 @@ fn a_daemon_that_cannot_start_shows_the_end_of_its_log() {
 fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
     let tiro = Tiro::new();
     tiro.ok(&["remember", "before the damage"]);
+    tiro.ok(&["store", "backup"]);
     tiro.ok(&["daemon", "stop"]);
-    let store = files_below(&tiro.home().join("data")).into_iter().find(|path| path.extension().is_some_and(|e| e == "redb")).unwrap();
+    let store =
+        files_below(&tiro.home().join("data")).into_iter().find(|path| path.extension().is_some_and(|e| e == "redb")).unwrap();
     let length = usize::try_from(std::fs::metadata(&store).unwrap().len()).unwrap();
     std::fs::write(&store, vec![0xa5; length]).unwrap();
     let refused = tiro.run(&["list"]).exits(3);
     assert!(refused.stderr.contains("damaged") && refused.stderr.contains("tiro store restore"), "{}", refused.stderr);
     assert_eq!(std::fs::read(&store).unwrap(), vec![0xa5; length], "never overwritten");
     tiro.run(&["doctor"]).exits(3);
+    let restored = tiro.json(&["store", "restore"]);
+    assert_eq!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap().len(), length, "set aside, not deleted");
+    assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
 }
 
 fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {

@@ -27,7 +27,8 @@ fn good_lines_go_in_and_bad_ones_are_told_with_their_number() {
 fn an_import_that_is_run_again_takes_nothing_twice() {
     let tiro = Tiro::new();
     let file = tiro.home().join("notes.jsonl");
-    let lines: String = (0..1200).map(|n| format!("{{\"text\":\"entry {n}: value {} of series {}\"}}\n", n * 31, n % 7)).collect();
+    let lines: String =
+        (0..1200).map(|n| format!("{{\"text\":\"entry {n}: value {} of series {}\"}}\n", n * 31, n % 7)).collect();
     std::fs::write(&file, lines).unwrap();
     let file = file.to_str().unwrap();
     let dry = tiro.json(&["import", file, "--dry-run"]);
@@ -72,7 +73,9 @@ fn refused_secrets_alone_are_exit_code_6_and_never_told() {
     // MEM-10
     let tiro = Tiro::new();
     let secret = "AKIAIOSFODNN7EXAMPL2";
-    let line = format!("{{\"text\":\"aws_access_key_id = {secret} and aws_secret_access_key = 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\"}}\n");
+    let line = format!(
+        "{{\"text\":\"aws_access_key_id = {secret} and aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzKEY9\"}}\n"
+    );
     let run = tiro.run_with(&line, &["import", "-"]).exits(6);
     assert!(!run.stderr.contains(secret) && run.stderr.contains("line 1: secret:"), "{}", run.stderr);
 }

@@ -158,6 +158,7 @@ fn shown(status: &StatusResult, style: &Style) -> String {
     let model = match (&status.model.name, status.model.configured) {
         (Some(name), true) => format!("{name} ({})", status.model.reason),
         (None, true) => status.model.reason.clone(),
+        (_, false) if status.model.reason.is_empty() => "none".to_owned(),
         (_, false) => format!("none: {}", status.model.reason),
     };
     let ours = handshake::ours();

@@ -5,6 +5,7 @@
 use super::{Exit, Failure, Global, Outcome};
 use crate::connection::{CallError, CallOptions, Connection};
 use crate::launch::{self, Session};
+use crate::limits::WAIT_TOLD;
 use crate::place;
 use crate::render::{Style, problem};
 use serde::Serialize;
@@ -107,7 +108,14 @@ impl Shell {
     /// # Errors
     /// As [`launch::reach`].
     pub async fn daemon(&self) -> Result<Daemon, Failure> {
-        Daemon::reach(self.places()?).await
+        let reach = Daemon::reach(self.places()?);
+        tokio::pin!(reach);
+        tokio::select! {
+            biased;
+            daemon = &mut reach => return daemon,
+            () = tokio::time::sleep(WAIT_TOLD), if self.err.terminal => self.note("waiting for the daemon to open the store"),
+        }
+        reach.await
     }
 
     /// Tells how the command ended.

@@ -2,10 +2,14 @@
 //!
 //! Must not know: files or formats.
 
-use super::{Exit, Outcome, Shell, input, progress};
+use super::{Exit, Failure, Outcome, Shell, input, progress};
+use crate::launch;
+use crate::limits::{PROBE_MAX, STOP_MAX};
 use crate::render::{Style, escape, size, time};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Instant;
 use tiro_schema::wire::store::{BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
 
 /// Check, back up, restore and rebuild the store
@@ -108,14 +112,42 @@ async fn restore(shell: &Shell, args: RestoreArgs) -> Outcome {
         return Ok(Exit::Failed);
     }
     let params = StoreParams { path: absolute(args.path.as_deref()) };
-    let mut daemon = shell.daemon().await?;
-    let result: RestoreResult = progress::call(shell, &mut daemon, "store/restore", &params, "restoring").await?;
+    let result: RestoreResult = match shell.daemon().await {
+        Ok(mut daemon) => progress::call(shell, &mut daemon, "store/restore", &params, "restoring").await?,
+        Err(failure) if failure.exit == Exit::Damaged => offline(shell, params.path.as_deref()).await?,
+        Err(failure) => return Err(failure),
+    };
     shell.answer(&result, |result, _| {
         let memories = size::count(result.memories, "memory", "memories");
         let (from, aside) = (escape::terminal(&result.from), escape::terminal(&result.set_aside));
-        format!("restored {memories} from {from}\nthe store it replaced: {aside}\n")
+        let aside = if aside.is_empty() { String::new() } else { format!("the store it replaced: {aside}\n") };
+        format!("restored {memories} from {from}\n{aside}")
     })?;
     Ok(Exit::Done)
+}
+
+/// A store that the daemon refuses to open is restored by `tirod` itself, without serving anybody. The daemon that just
+/// refused it may still be on its way out, with its lock.
+async fn offline(shell: &Shell, backup: Option<&str>) -> Result<RestoreResult, Failure> {
+    let program = launch::program()?;
+    let mut command = launch::foreground(&program, &shell.places()?);
+    command.arg("--restore").args(backup).stdin(Stdio::null());
+    let deadline = Instant::now() + STOP_MAX;
+    let output = loop {
+        let output = command.output()?;
+        if output.status.code() != Some(launch::ANOTHER_THERE) || Instant::now() > deadline {
+            break output;
+        }
+        tokio::time::sleep(PROBE_MAX).await;
+    };
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(Failure::new(Exit::Damaged, "the store could not be restored")
+            .because(said)
+            .hint("name a backup: tiro store restore PATH"));
+    }
+    serde_json::from_slice(&output.stdout)
+        .map_err(|error| Failure::failed(format!("the answer of tirod cannot be read: {error}")))
 }
 
 async fn rebuild(shell: &Shell) -> Outcome {

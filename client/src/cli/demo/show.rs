@@ -52,10 +52,10 @@ pub fn unanswered(why: &str, style: &Style) -> String {
 
 /// There is no model.
 pub fn no_model(reason: &str, style: &Style) -> String {
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({})", crate::render::escape::terminal(reason)) };
     format!(
-        "\n{}\nNo model was found ({}). `tiro ask` works once there is one:\n  - start Ollama or llama.cpp's server on this machine, or\n  - set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME to an OpenAI-compatible server, or\n  - write [model] into the file that tiro config init makes.\n",
+        "\n{}\nNo model was found{reason}. `tiro ask` works once there is one:\n  - start Ollama or llama.cpp's server on this machine, or\n  - set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME to an OpenAI-compatible server, or\n  - write [model] into the file that tiro config init makes.\n",
         style.bold("A prompt"),
-        crate::render::escape::terminal(reason)
     )
 }
 
