@@ -55,8 +55,26 @@ impl Redaction {
             rest = &rest[at + id.len()..];
         }
         out.push_str(rest);
-        out
+        without_short_ids(&out)
     }
+}
+
+/// Replaces the short ids that texts for people show, as in `id 7c3e00c7`.
+fn without_short_ids(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("id ") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let digits = after.bytes().take_while(u8::is_ascii_hexdigit).count();
+        if digits == 8 {
+            out.push_str("[short id]");
+            rest = &after[8..];
+        } else {
+            rest = after;
+        }
+    }
+    out + rest
 }
 
 fn is_time(text: &str) -> bool {

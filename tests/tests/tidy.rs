@@ -63,6 +63,7 @@ fn names_crate(code: &str, word: &str) -> bool {
 const CRATE_ARROWS: &[(&str, &[&str])] =
     &[("schema", &[]), ("index", &["tiro-schema"]), ("daemon", &["tiro-schema", "tiro-index"]), ("client", &["tiro-schema"])];
 
+// STORE-1: the index knows no store.
 #[test]
 fn crates_stand_only_on_those_below() {
     for (member, allowed) in CRATE_ARROWS {
@@ -120,6 +121,7 @@ const ROOM_ARROWS: &[(&str, &[&str])] = &[
 /// Files beside the rooms that any of them may name: they name no room themselves.
 const NEUTRAL: &[&str] = &["caller", "clock", "connection", "idempotency", "limits", "paths", "tokens", "canonical"];
 
+// LOOP-1: what decides (agent) knows neither the harness nor what it performs.
 #[test]
 fn rooms_of_the_daemon_name_only_those_below() {
     let rooms: Vec<&str> = ROOM_ARROWS.iter().map(|(room, _)| *room).collect();
