@@ -144,17 +144,16 @@ impl Index {
     /// Applies changes in the order of their sequences. Visible to every search that starts after it returns. A change that is
     /// not newer than what is held for its key is passed over, so a replay may repeat.
     pub fn apply(&self, changes: Vec<Change>) {
-        let count = changes.len();
-        if count == 0 {
-            return;
-        }
+        let mut changed = 0;
         {
             let mut state = self.work.state.write();
             for change in changes {
-                state.apply(change);
+                changed += usize::from(state.apply(change));
             }
         }
-        self.work.changed(count);
+        if changed > 0 {
+            self.work.changed(changed);
+        }
     }
 
     /// Notes that a document was used: decay counts from then, and slower. Not replayed: give it with the document after a rebuild.

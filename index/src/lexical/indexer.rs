@@ -9,6 +9,7 @@ use crate::limits::{
     LEXICAL_SAMPLE_DOCUMENTS,
 };
 use crate::settings::{Identity, Settings};
+use crate::snapshot::remove;
 use crate::state::State;
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::path::PathBuf;
@@ -266,7 +267,7 @@ impl Indexer {
     fn discard(&mut self) {
         self.writer = None;
         self.work.state.write().forget_lexical();
-        let _ = std::fs::remove_dir_all(&self.work.dir);
+        let _ = remove(&self.work.dir);
     }
 
     /// Opens the folder again after a failure and learns from it what it holds.
@@ -305,7 +306,7 @@ pub(crate) fn open_and_reconcile(work: &Work, store_seq: u64) -> Result<(Writer,
     };
     work.state.write().forget_lexical();
     drop(opened);
-    std::fs::remove_dir_all(&work.dir).map_err(|error| format!("cannot remove {}: {error}", work.dir.display()))?;
+    remove(&work.dir).map_err(|error| format!("cannot remove {}: {error}", work.dir.display()))?;
     let opened = open(&work.dir, &wanted)?;
     work.state
         .write()
