@@ -114,7 +114,7 @@ fn pins_and_the_archive_can_be_taken_back() {
 #[test]
 fn a_secret_is_refused_with_exit_code_6_and_named_by_kind_only() {
     let tiro = Tiro::new();
-    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END OPENSSH PRIVATE KEY-----";
+    let key = "my key:\n-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END OPENSSH PRIVATE KEY-----";
     let refused = tiro.run(&["remember", key]).exits(6);
     assert!(refused.stderr.contains("secret") && !refused.stderr.contains("b3BlbnNz"), "{}", refused.stderr);
     assert_eq!(refused.stdout, "");

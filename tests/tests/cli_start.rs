@@ -143,7 +143,7 @@ fn without_tirod_the_client_says_where_it_looked() {
 #[test]
 fn a_daemon_that_cannot_start_shows_the_end_of_its_log() {
     let tiro = Tiro::new();
-    std::fs::write(tiro.home().join("config.toml"), "[memory]\nthreshold = \"high\"\n").unwrap();
+    std::fs::write(tiro.home().join("config.toml"), "[memory]\nlexicalWeight = \"high\"\n").unwrap();
     let refused = tiro.run(&["list"]).exits(4);
     assert!(refused.stderr.contains("the daemon cannot start") && refused.stderr.contains("line 2"), "{}", refused.stderr);
 }

@@ -36,7 +36,7 @@ pub struct DemoArgs {}
 /// What is asked, and what it shows.
 const QUESTIONS: [(&str, &str); 5] = [
     ("An English question that a Chinese note answers", "why did we choose PostgreSQL over MongoDB for the payment ledger?"),
-    ("A Chinese question that an English note answers", "谁对坚果过敏？"),
+    ("A Chinese question that an English note answers", "谁对坚果过敏"),
     ("An identifier, exactly", "REQ-2041"),
     ("A question about a conversation", "what is the confirmation code of the hotel in Lisbon?"),
     ("A question that nothing answers", "how do you tune a harpsichord?"),
