@@ -1,4 +1,4 @@
-//! What is left of `tiro`: help, usage, completions, configuration, doctor, units, store, sessions, demo.
+//! What is left of `tiro`: help, usage, completions, configuration, units, demo.
 
 use serde_json::Value;
 use std::io::Read;
@@ -60,36 +60,6 @@ fn the_units_are_printed_and_installing_says_what_it_did() {
     assert!(tiro.home().join(".config/systemd/user/tiro.socket").exists());
     tiro.ok(&["daemon", "uninstall"]);
     assert!(!tiro.home().join(".config/systemd/user/tiro.socket").exists());
-}
-
-#[test]
-fn doctor_says_what_it_found_and_what_to_do() {
-    let tiro = Tiro::new();
-    let report = tiro.json(&["doctor"]);
-    assert_eq!(report["ok"], true, "{report}");
-    let names: Vec<&str> = report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    for name in ["folders", "socket", "tirod", "disk", "daemon", "versions", "store", "index", "embedder", "model"] {
-        assert!(names.contains(&name), "{name} in {names:?}");
-    }
-    let text = tiro.ok(&["doctor"]);
-    assert!(text.contains("ok    daemon") && !text.contains('\u{1b}'), "{text}");
-}
-
-// STORE-2
-#[test]
-fn the_store_is_verified_backed_up_rebuilt_and_restored() {
-    let tiro = Tiro::new();
-    tiro.ok(&["remember", "in the backup"]);
-    assert_eq!(tiro.json(&["store", "verify"])["ok"], true);
-    let path = tiro.home().join("copy.backup");
-    let backup = tiro.json(&["store", "backup", path.to_str().unwrap()]);
-    assert!(backup["bytes"].as_u64().unwrap() > 0 && path.exists());
-    tiro.ok(&["remember", "after the backup, gone with it"]);
-    assert_eq!(tiro.json(&["store", "rebuild"])["documents"], 2);
-    let restored = tiro.json(&["store", "restore", path.to_str().unwrap()]);
-    assert_eq!(restored["memories"], 1);
-    assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 1);
-    tiro.run(&["store", "restore", "/nonexistent.backup"]).exits(5);
 }
 
 #[test]

@@ -148,35 +148,6 @@ fn a_daemon_that_cannot_start_shows_the_end_of_its_log() {
     assert!(refused.stderr.contains("the daemon cannot start") && refused.stderr.contains("line 2"), "{}", refused.stderr);
 }
 
-// STORE-2
-#[test]
-fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
-    let tiro = Tiro::new();
-    tiro.ok(&["remember", "before the damage"]);
-    tiro.ok(&["store", "backup"]);
-    tiro.ok(&["daemon", "stop"]);
-    let store =
-        files_below(&tiro.home().join("data")).into_iter().find(|path| path.extension().is_some_and(|e| e == "redb")).unwrap();
-    let length = usize::try_from(std::fs::metadata(&store).unwrap().len()).unwrap();
-    std::fs::write(&store, vec![0xa5; length]).unwrap();
-    let refused = tiro.run(&["list"]).exits(3);
-    assert!(refused.stderr.contains("damaged") && refused.stderr.contains("tiro store restore"), "{}", refused.stderr);
-    assert_eq!(std::fs::read(&store).unwrap(), vec![0xa5; length], "never overwritten");
-    tiro.run(&["doctor"]).exits(3);
-    let restored = tiro.json(&["store", "restore"]);
-    assert_eq!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap().len(), length, "set aside, not deleted");
-    assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
-}
-
-fn files_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() { found.extend(files_below(&path)) } else { found.push(path) }
-    }
-    found
-}
-
 #[test]
 fn the_daemon_is_started_stopped_and_looked_at() {
     let tiro = Tiro::new();
