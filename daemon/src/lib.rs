@@ -13,6 +13,7 @@ pub mod limits;
 pub mod memory;
 pub mod model;
 pub mod paths;
+pub mod rooms;
 pub mod rpc;
 pub mod run;
 pub mod service;

@@ -11,6 +11,8 @@ pub mod store_error;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
+use crate::memory::Memory;
+use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
 use tiro_schema::ErrorObject;
@@ -19,7 +21,14 @@ use tiro_schema::wire::StoreInfo;
 pub use reception::Reception;
 
 /// Everything that answers once the store is open.
-pub struct Service {}
+pub struct Service {
+    /// The store.
+    pub store: Store,
+    /// Memory.
+    pub memory: Memory,
+    /// Model id of the embedder.
+    pub embedder: String,
+}
 
 impl Service {
     /// Answers one request.
@@ -29,28 +38,38 @@ impl Service {
     pub async fn dispatch(
         &self,
         method: &str,
-        _params: Value,
-        _caller: Caller,
+        params: Value,
+        caller: Caller,
         _connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
-            // "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
+            "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
     }
 
     /// Which store answers, and its newest write.
     pub fn store_info(&self) -> StoreInfo {
-        StoreInfo { id: String::new(), epoch: 0, seq: String::new() }
+        let identity = self.store.identity();
+        StoreInfo {
+            id: uuid::Uuid::from_bytes(identity.id).to_string(),
+            epoch: identity.epoch,
+            seq: self.store.seq_token(self.store.seq()),
+        }
     }
 
-    /// What `daemon/status` says of the store: `ready`, or `readOnly` after an error that has to be looked at.
+    /// What `daemon/status` says of the store: `ready`, `readOnly` after an error of the disk, `damaged`.
     pub fn state(&self) -> &'static str {
-        "ready"
+        match self.store.health() {
+            Health::Well => "ready",
+            Health::Full | Health::ReadOnly { .. } => "readOnly",
+            Health::Damaged { .. } => "damaged",
+            Health::Closed => "draining",
+        }
     }
 
     /// When the last backup was made.
     pub fn last_backup_at(&self) -> Option<tiro_schema::wire::Timestamp> {
-        None
+        self.store.backups().first().map(crate::store::backup::made_at)
     }
 }
