@@ -9,6 +9,7 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
 use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION, PREPARE_THREADS_MAX};
+use crate::params;
 use crate::store::WriteTx;
 use serde_json::Value;
 use std::sync::Arc;
@@ -118,11 +119,10 @@ async fn prepare_all(memory: Memory, items: Vec<(usize, Value)>) -> Result<Vec<I
 }
 
 fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
-    let params: RememberParams = match serde_path_to_error::deserialize(value) {
+    let params: RememberParams = match params::read(value.clone()) {
         Ok(params) => params,
-        Err(error) => {
-            let path = error.path().to_string();
-            let error = MemoryError::invalid(if path == "." { String::new() } else { path }, error.into_inner().to_string());
+        Err(misfit) => {
+            let error = MemoryError::invalid(misfit.path, misfit.message);
             return Item::Answered(Box::new(failed(error.under(&format!("items[{i}]")).into())));
         }
     };
