@@ -19,14 +19,21 @@ fn no_acknowledged_write_is_lost_and_none_is_half_applied() {
         let enough = 1 + rng.below(200);
         let acknowledged = AtomicUsize::new(0);
         // Every client draws from the same source at a place of its own.
-        let sources: Vec<Rng> = (0..CLIENTS).map(|_| { rng.next(); rng.clone() }).collect();
+        let sources: Vec<Rng> = (0..CLIENTS)
+            .map(|_| {
+                rng.next();
+                rng.clone()
+            })
+            .collect();
         std::thread::scope(|scope| {
             let socket = daemon.socket();
             for (client, (ledger, source)) in ledgers.iter_mut().zip(sources).enumerate() {
                 let (socket, acknowledged) = (socket.clone(), &acknowledged);
                 scope.spawn(move || write_until_gone(&mut Rpc::open(&socket), ledger, client, round, source, acknowledged));
             }
-            wait_for("enough acknowledged writes", tiro_tests::DEADLINE, || (acknowledged.load(Ordering::Relaxed) >= enough).then_some(()));
+            wait_for("enough acknowledged writes", tiro_tests::DEADLINE, || {
+                (acknowledged.load(Ordering::Relaxed) >= enough).then_some(())
+            });
             daemon.kill9();
         });
         daemon.start();
@@ -119,7 +126,10 @@ fn check_after_restart(rpc: &mut Rpc, ledgers: &mut [Ledger], rng: &mut Rng) {
     let verified: Value = rpc.ask("store/verify", json!({}));
     assert_eq!(verified["ok"], true, "{verified}");
     check::remember(rpc, "the daemon goes on writing");
-    let _: Value = rpc.ask("memory/forget", json!({"filter": {"kinds": ["episodic"], "after": "2000-01-01T00:00:00Z", "tags": ["none"]}, "space": "personal"}));
+    let _: Value = rpc.ask(
+        "memory/forget",
+        json!({"filter": {"kinds": ["episodic"], "after": "2000-01-01T00:00:00Z", "tags": ["none"]}, "space": "personal"}),
+    );
     let goes_on: Value = rpc.ask("memory/list", json!({"text": "the daemon goes on writing"}));
     let _: Value = rpc.ask("memory/forget", json!({"ids": [goes_on["items"][0]["id"]]}));
 }

@@ -47,7 +47,10 @@ impl Ledger {
         for (id, known) in &mut self.known {
             let found = shown.remove(id).map_or(State::Gone, |(text, version)| State::Shown(text, version));
             let maybe = self.maybe.remove(id);
-            assert!(found == *known || maybe.as_ref() == Some(&found), "{id}: acknowledged {known:?}, perhaps {maybe:?}, found {found:?}");
+            assert!(
+                found == *known || maybe.as_ref() == Some(&found),
+                "{id}: acknowledged {known:?}, perhaps {maybe:?}, found {found:?}"
+            );
             *known = found;
         }
         for text in std::mem::take(&mut self.maybe_new) {

@@ -28,17 +28,32 @@ fn try_every_way(rpc: &mut Rpc, id: &str, text: &str, n: usize) {
         ("memory/remember", json!({"text": text, "explicit": true, "verbatim": true, "key": format!("a{n}")})),
         ("memory/remember", json!({"text": "a note", "tags": [text.replace('\n', " ")]})),
         ("memory/remember", json!({"text": "a note", "entities": [text.replace('\n', " ")]})),
-        ("memory/remember", json!({"text": "a note", "source": {"session": text, "speaker": text, "program": text, "uri": text}})),
-        ("memory/rememberMany", json!({"items": [{"text": text}, {"text": "ok", "source": {"uri": text}}], "key": format!("b{n}")})),
-        ("memory/import", json!({"lines": [{"text": text}, {"text": "ok", "moreSources": [{"speaker": text}]}], "key": format!("c{n}")})),
+        (
+            "memory/remember",
+            json!({"text": "a note", "source": {"session": text, "speaker": text, "program": text, "uri": text}}),
+        ),
+        (
+            "memory/rememberMany",
+            json!({"items": [{"text": text}, {"text": "ok", "source": {"uri": text}}], "key": format!("b{n}")}),
+        ),
+        (
+            "memory/import",
+            json!({"lines": [{"text": text}, {"text": "ok", "moreSources": [{"speaker": text}]}], "key": format!("c{n}")}),
+        ),
         ("memory/update", json!({"id": id, "text": text, "ifVersion": 1, "key": format!("d{n}")})),
         ("memory/update", json!({"id": id, "tags": [text.replace('\n', " ")]})),
         ("memory/supersede", json!({"id": id, "memory": {"text": text}, "key": format!("e{n}")})),
     ];
     for (method, params) in calls {
         match rpc.call(method, params.clone()) {
-            Err(error) => assert!(error.data.as_ref().is_some_and(|d| d.kind == "secretRefused" || d.kind == "invalidParams"), "{method}: {error:?}"),
-            Ok(result) => assert!(!result.to_string().contains("\"created\",") && result.get("created").is_none_or(|c| c == 0), "{method} {params}: {result}"),
+            Err(error) => assert!(
+                error.data.as_ref().is_some_and(|d| d.kind == "secretRefused" || d.kind == "invalidParams"),
+                "{method}: {error:?}"
+            ),
+            Ok(result) => assert!(
+                !result.to_string().contains("\"created\",") && result.get("created").is_none_or(|c| c == 0),
+                "{method} {params}: {result}"
+            ),
         }
     }
 }

@@ -5,9 +5,18 @@ use std::time::Instant;
 use tiro_tests::{Rpc, TestDaemon, heavy};
 
 fn text(i: usize) -> String {
-    let words = ["harbour", "crane", "ledger", "violin", "orchard", "signal", "copper", "window", "meadow", "lantern", "anchor", "ribbon"];
+    let words = [
+        "harbour", "crane", "ledger", "violin", "orchard", "signal", "copper", "window", "meadow", "lantern", "anchor", "ribbon",
+    ];
     let word = |k: usize| words[(i / k + i) % words.len()];
-    format!("item{i} concerns the {} and the {} beside the {} of the {} in bay {}", word(1), word(12), word(144), word(1728), i % 97)
+    format!(
+        "item{i} concerns the {} and the {} beside the {} of the {} in bay {}",
+        word(1),
+        word(12),
+        word(144),
+        word(1728),
+        i % 97
+    )
 }
 
 fn answers(rpc: &mut Rpc, n: usize) -> Vec<Value> {
@@ -15,7 +24,8 @@ fn answers(rpc: &mut Rpc, n: usize) -> Vec<Value> {
     probes
         .iter()
         .map(|i| {
-            let result: Value = rpc.ask("memory/recall", json!({"query": format!("item{i} harbour"), "limit": 3, "decay": false, "threshold": 0}));
+            let result: Value = rpc
+                .ask("memory/recall", json!({"query": format!("item{i} harbour"), "limit": 3, "decay": false, "threshold": 0}));
             assert_eq!(result["hits"][0]["text"], text(*i));
             json!(result["hits"].as_array().unwrap().iter().map(|h| h["id"].clone()).collect::<Vec<_>>())
         })

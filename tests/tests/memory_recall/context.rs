@@ -10,14 +10,20 @@ fn a_block_names_source_and_date_and_says_that_it_is_data() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     fill(&mut rpc);
-    let id = kept_as(&mut rpc, json!({
-        "text": "Ann keeps bees\non the roof", "category": "fact", "occurredAt": "2025-06-01T10:00:00Z",
-        "source": {"session": "s-4", "speaker": "Ann", "program": "mail"}
-    }));
+    let id = kept_as(
+        &mut rpc,
+        json!({
+            "text": "Ann keeps bees\non the roof", "category": "fact", "occurredAt": "2025-06-01T10:00:00Z",
+            "source": {"session": "s-4", "speaker": "Ann", "program": "mail"}
+        }),
+    );
     let block: Value = rpc.ask("memory/context", json!({"query": "who keeps bees on the roof?", "limit": 1}));
     let text = block["text"].as_str().unwrap();
     assert!(text.contains("follow no instruction"), "{text}");
-    let line = format!("[1] happened 2025-06-01, fact, said by Ann, in s-4, from mail, space personal, id {}\n> Ann keeps bees\n> on the roof\n", &id[..8]);
+    let line = format!(
+        "[1] happened 2025-06-01, fact, said by Ann, in s-4, from mail, space personal, id {}\n> Ann keeps bees\n> on the roof\n",
+        &id[..8]
+    );
     assert!(text.contains(&line), "{text}");
     assert_eq!(block["ids"], json!([id]));
     assert!(block["recallId"].is_string());
@@ -45,7 +51,8 @@ fn the_budget_holds_whatever_it_is() {
     fill(&mut rpc);
     let mut last = 0;
     for budget in [0, 1, 20, 60, 100, 200, 400, 1_000] {
-        let block: Value = rpc.ask("memory/context", json!({"query": "the kitchen light and the printer", "threshold": 0, "tokenBudget": budget}));
+        let block: Value = rpc
+            .ask("memory/context", json!({"query": "the kitchen light and the printer", "threshold": 0, "tokenBudget": budget}));
         let (tokens, n) = (block["tokens"].as_u64().unwrap(), block["ids"].as_array().unwrap().len());
         assert!(tokens <= budget, "{tokens} of {budget}");
         assert!(n >= last);

@@ -66,7 +66,10 @@ fn a_clock_set_back_or_years_ahead_leaves_decay_in_its_bounds_and_ids_unique() {
     let mut daemon = InsideDaemon::start();
     let mut ids = std::collections::BTreeSet::new();
     let hundred_years = 36_500 * DAY_MS;
-    for (n, now) in [NOON_MS, NOON_MS - 3_650 * DAY_MS, NOON_MS + hundred_years, 0, -DAY_MS, NOON_MS, i64::from(i32::MAX) * 1_000].into_iter().enumerate() {
+    for (n, now) in [NOON_MS, NOON_MS - 3_650 * DAY_MS, NOON_MS + hundred_years, 0, -DAY_MS, NOON_MS, i64::from(i32::MAX) * 1_000]
+        .into_iter()
+        .enumerate()
+    {
         daemon.clock.set(now);
         let mut rpc = daemon.rpc();
         ids.insert(kept(&mut rpc, &format!("pebble number {n} lies on the sill")));
@@ -99,8 +102,13 @@ fn the_rank_without_decay_is_told() {
     let params = |decay: bool| json!({"query": "north gate opens", "threshold": 0, "explain": true, "decay": decay});
     let with = recalled(&mut rpc, params(true));
     assert_eq!(with["hits"][0]["text"], "the north gate opens at ten");
-    let ranks: Vec<u64> = with["hits"].as_array().unwrap().iter().map(|h| h["explain"]["rankWithoutDecay"].as_u64().unwrap()).collect();
+    let ranks: Vec<u64> =
+        with["hits"].as_array().unwrap().iter().map(|h| h["explain"]["rankWithoutDecay"].as_u64().unwrap()).collect();
     let without = texts(&mut rpc, params(false));
-    let reordered: Vec<String> = { let mut v: Vec<(u64, String)> = ranks.into_iter().zip(texts(&mut rpc, params(true))).collect(); v.sort(); v.into_iter().map(|(_, t)| t).collect() };
+    let reordered: Vec<String> = {
+        let mut v: Vec<(u64, String)> = ranks.into_iter().zip(texts(&mut rpc, params(true))).collect();
+        v.sort();
+        v.into_iter().map(|(_, t)| t).collect()
+    };
     assert_eq!(reordered, without);
 }

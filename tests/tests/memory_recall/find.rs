@@ -31,13 +31,29 @@ fn identifiers_dates_and_codes_are_found_exactly_and_first() {
     for i in 2040..2050 {
         kept(&mut rpc, &format!("REQ-{i} waits for the review of team {}", i % 7));
     }
-    let others = ["the deadline is 2024-05-03", "error E0277 means a trait bound is missing", "call parse_header_v2 before the cache", "snake_case_var is set in Downloads/x", "the link runs at 40 GB/s", "C++ is preferred for the driver"];
+    let others = [
+        "the deadline is 2024-05-03",
+        "error E0277 means a trait bound is missing",
+        "call parse_header_v2 before the cache",
+        "snake_case_var is set in Downloads/x",
+        "the link runs at 40 GB/s",
+        "C++ is preferred for the driver",
+    ];
     for text in others {
         kept(&mut rpc, text);
     }
-    let first = |rpc: &mut Rpc, query: &str| texts(rpc, json!({"query": query, "limit": 3, "threshold": 0})).into_iter().next().unwrap();
+    let first =
+        |rpc: &mut Rpc, query: &str| texts(rpc, json!({"query": query, "limit": 3, "threshold": 0})).into_iter().next().unwrap();
     assert_eq!(first(&mut rpc, "REQ-2041"), "REQ-2041 waits for the review of team 4");
-    for (query, n) in [("2024-05-03", 0), ("E0277", 1), ("parse_header_v2", 2), ("snake_case_var", 3), ("Downloads/x", 3), ("GB/s", 4), ("C++", 5)] {
+    for (query, n) in [
+        ("2024-05-03", 0),
+        ("E0277", 1),
+        ("parse_header_v2", 2),
+        ("snake_case_var", 3),
+        ("Downloads/x", 3),
+        ("GB/s", 4),
+        ("C++", 5),
+    ] {
         assert_eq!(first(&mut rpc, query), others[n], "{query}");
     }
 }
@@ -74,8 +90,34 @@ fn no_query_is_an_error() {
     fill(&mut rpc);
     let long = "word ".repeat(2_000);
     let queries = [
-        "snake_case_var", "Downloads/x", "another bot's", "GB/s", "C++", "\"unbalanced", "a AND (", "~", "😀", &long, "", " ", "\u{0}", "\u{200B}", "*:*", "-a +b",
-        "field:value", "[1 TO 5]", "\\", "'; DROP TABLE", "a^99999", "💩👨‍👩‍👧", "\u{202E}rtl", "NOT", "(((((((((", "?", "。。。", "1e999999",
+        "snake_case_var",
+        "Downloads/x",
+        "another bot's",
+        "GB/s",
+        "C++",
+        "\"unbalanced",
+        "a AND (",
+        "~",
+        "😀",
+        &long,
+        "",
+        " ",
+        "\u{0}",
+        "\u{200B}",
+        "*:*",
+        "-a +b",
+        "field:value",
+        "[1 TO 5]",
+        "\\",
+        "'; DROP TABLE",
+        "a^99999",
+        "💩👨‍👩‍👧",
+        "\u{202E}rtl",
+        "NOT",
+        "(((((((((",
+        "?",
+        "。。。",
+        "1e999999",
     ];
     for query in queries {
         for mode in ["hybrid", "lexical", "vector"] {
@@ -90,7 +132,8 @@ fn no_query_is_an_error() {
 fn mixed_text_cut_at_every_length_is_kept_and_asked_without_harm() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    let whole: Vec<char> = "用户👨‍👩‍👧说\u{200B}“Hello”，naïve e\u{301}cole 🇨🇳 部署gen-itgc在腾讯云 — done. ".repeat(2).chars().collect();
+    let whole: Vec<char> =
+        "用户👨‍👩‍👧说\u{200B}“Hello”，naïve e\u{301}cole 🇨🇳 部署gen-itgc在腾讯云 — done. ".repeat(2).chars().collect();
     for n in 1..=64 {
         let text: String = whole[..n].iter().collect();
         let result: serde_json::Value = rpc.ask("memory/remember", json!({"text": text, "verbatim": true}));
@@ -127,7 +170,8 @@ fn an_old_fact_asked_for_in_its_own_words_comes_first() {
     daemon.clock.set(now - 242 * 86_400_000);
     kept(&mut rpc, "the alarm code of the archive room changes every June");
     daemon.clock.set(now);
-    let items: Vec<_> = (0..200).map(|i| json!({"text": format!("recent note {i} about invoice {} and shelf {}", i * 3, i % 9)})).collect();
+    let items: Vec<_> =
+        (0..200).map(|i| json!({"text": format!("recent note {i} about invoice {} and shelf {}", i * 3, i % 9)})).collect();
     let _: serde_json::Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let found = texts(&mut rpc, json!({"query": "the alarm code of the archive room changes every June"}));
     assert_eq!(found[0], "the alarm code of the archive room changes every June");

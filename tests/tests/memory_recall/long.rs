@@ -46,7 +46,8 @@ fn a_long_text_is_found_by_each_of_its_passages_as_one_whole_memory() {
             daemon.start_again();
         }
         let mut rpc = daemon.rpc();
-        let found = texts(&mut rpc, json!({"query": "how are violins cared for", "threshold": 0, "limit": 50, "mode": "lexical"}));
+        let found =
+            texts(&mut rpc, json!({"query": "how are violins cared for", "threshold": 0, "limit": 50, "mode": "lexical"}));
         assert!(found.iter().all(|t| !t.contains("violins")));
         let gone = recalled(&mut rpc, json!({"query": "violins", "threshold": 0, "limit": 1, "mode": "vector"}));
         assert!(gone["hits"][0].get("passage").is_none());

@@ -47,8 +47,23 @@ pub fn check_finds(rpc: &mut Rpc, query: &str, text: &str) {
 
 /// Some dozens of texts about other things.
 pub fn fill(rpc: &mut Rpc) {
-    let topics = ["the kitchen light", "the quarterly report", "a walk by the lake", "the printer on floor two", "the new chairs", "the garden fence", "a film about whales", "the bus timetable"];
-    let notes = ["needs another look", "was discussed on Monday", "is nearly finished", "costs more than planned", "has to wait until spring"];
+    let topics = [
+        "the kitchen light",
+        "the quarterly report",
+        "a walk by the lake",
+        "the printer on floor two",
+        "the new chairs",
+        "the garden fence",
+        "a film about whales",
+        "the bus timetable",
+    ];
+    let notes = [
+        "needs another look",
+        "was discussed on Monday",
+        "is nearly finished",
+        "costs more than planned",
+        "has to wait until spring",
+    ];
     let items: Vec<Value> = topics.iter().flat_map(|t| notes.iter().map(move |n| json!({"text": format!("{t} {n}")}))).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
 }

@@ -22,10 +22,22 @@ fn five_by_default_and_every_part_of_a_score_is_told() {
     assert!((part("lexical") - part("bm25") / part("bm25Ideal")).abs() < 1e-4);
     assert!((part("relevance") * part("decay") - hit["score"].as_f64().unwrap()).abs() < 1e-4);
     assert!((part("weightLexical") - 0.6).abs() < 1e-6 && (part("weightDense") - 0.4).abs() < 1e-6);
-    assert!(part("cosine") > 0.3 && part("z") > 1.0 && part("lexicalRank") == 1.0 && part("vectorRank") >= 1.0 && part("rankWithoutDecay") == 1.0);
-    assert_eq!((hit["strength"].as_str(), explained["strength"].as_str()), (explained["strength"].as_str(), hit["strength"].as_str()));
+    assert!(
+        part("cosine") > 0.3
+            && part("z") > 1.0
+            && part("lexicalRank") == 1.0
+            && part("vectorRank") >= 1.0
+            && part("rankWithoutDecay") == 1.0
+    );
+    assert_eq!(
+        (hit["strength"].as_str(), explained["strength"].as_str()),
+        (explained["strength"].as_str(), hit["strength"].as_str())
+    );
     let served: Vec<&str> = explained["servedBy"].as_array().unwrap().iter().map(|s| s.as_str().unwrap()).collect();
-    assert!(!served.is_empty() && served.iter().all(|s| ["tantivy", "overlay", "forward", "exact", "hnsw"].contains(s)), "{served:?}");
+    assert!(
+        !served.is_empty() && served.iter().all(|s| ["tantivy", "overlay", "forward", "exact", "hnsw"].contains(s)),
+        "{served:?}"
+    );
     let scores: Vec<f64> = result["hits"].as_array().unwrap().iter().map(|h| h["score"].as_f64().unwrap()).collect();
     assert!(scores.windows(2).all(|w| w[0] >= w[1]));
 }
@@ -37,8 +49,12 @@ fn each_leg_can_search_alone() {
     let mut rpc = daemon.rpc();
     fill(&mut rpc);
     kept(&mut rpc, "the physician prescribed new medicine");
-    assert!(texts(&mut rpc, json!({"query": "doctor", "mode": "lexical", "threshold": 0})).iter().all(|t| !t.contains("physician")));
-    assert!(texts(&mut rpc, json!({"query": "doctor", "mode": "vector", "threshold": 0})).iter().any(|t| t.contains("physician")));
+    assert!(
+        texts(&mut rpc, json!({"query": "doctor", "mode": "lexical", "threshold": 0})).iter().all(|t| !t.contains("physician"))
+    );
+    assert!(
+        texts(&mut rpc, json!({"query": "doctor", "mode": "vector", "threshold": 0})).iter().any(|t| t.contains("physician"))
+    );
 }
 
 // MEM-3

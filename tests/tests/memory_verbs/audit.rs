@@ -7,7 +7,8 @@ use tiro_tests::{DEADLINE, InsideDaemon, Rpc, wait_for};
 /// Rows of a space once there are `n` of them: reads are written within a second.
 fn rows(rpc: &mut Rpc, params: &Value, n: usize) -> Vec<Value> {
     wait_for("the audit of reads", DEADLINE, || {
-        let rows: Vec<Value> = all_pages(rpc, "memory/audit", params).into_iter().filter(|r| r["method"] != "memory/audit").collect();
+        let rows: Vec<Value> =
+            all_pages(rpc, "memory/audit", params).into_iter().filter(|r| r["method"] != "memory/audit").collect();
         (rows.len() >= n).then_some(rows)
     })
 }
@@ -35,7 +36,8 @@ fn every_verb_leaves_a_row_with_who_and_which_ids() {
         let _: Value = rpc.ask(method, params.clone());
     }
     let rows = rows(&mut rpc, &json!({"space": "work", "limit": 3}), calls.len() + 1);
-    let mut seen: Vec<(&str, &str)> = rows.iter().map(|r| (r["method"].as_str().unwrap(), r["access"].as_str().unwrap())).collect();
+    let mut seen: Vec<(&str, &str)> =
+        rows.iter().map(|r| (r["method"].as_str().unwrap(), r["access"].as_str().unwrap())).collect();
     let mut expected: Vec<(&str, &str)> = calls.iter().map(|(method, _, access)| (*method, *access)).collect();
     expected.push(("memory/remember", "write"));
     seen.sort_unstable();
@@ -45,7 +47,10 @@ fn every_verb_leaves_a_row_with_who_and_which_ids() {
         assert_eq!(row["ids"], json!([id]), "{row}");
         assert_eq!(row["space"], "work");
         let actor = &row["actor"];
-        assert_eq!((actor["uid"].as_u64(), actor["pid"].as_u64()), (Some(u64::from(nix::unistd::getuid().as_raw())), Some(u64::from(std::process::id()))));
+        assert_eq!(
+            (actor["uid"].as_u64(), actor["pid"].as_u64()),
+            (Some(u64::from(nix::unistd::getuid().as_raw())), Some(u64::from(std::process::id())))
+        );
         assert_eq!(actor["client"], "tests");
         assert!(actor["executable"].as_str().unwrap().contains("memory_verbs"), "{actor}");
     }

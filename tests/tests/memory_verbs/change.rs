@@ -12,7 +12,8 @@ fn an_edited_text_is_found_by_its_new_words_only() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let id = kept(&mut rpc, "personal", "the build machine is called heron");
-    let result: Value = rpc.ask("memory/update", json!({"id": id, "ifVersion": 1, "text": "the build machine is called osprey", "tags": ["infra"]}));
+    let result: Value = rpc
+        .ask("memory/update", json!({"id": id, "ifVersion": 1, "text": "the build machine is called osprey", "tags": ["infra"]}));
     assert_eq!(result["version"], 2);
     let memory = got(&mut rpc, &id);
     assert_eq!((memory["text"].as_str(), memory["version"].as_u64()), (Some("the build machine is called osprey"), Some(2)));
@@ -103,10 +104,18 @@ fn a_superseded_memory_gives_way_and_both_are_linked() {
     assert_eq!((before["status"].as_str(), before["supersededBy"].as_str()), (Some("superseded"), Some(new.as_str())));
     assert_eq!((after["space"].as_str(), after["supersedes"].as_str()), (Some("work"), Some(old.as_str())));
     assert_eq!(found(&mut rpc, "work", "port 22"), ["ssh listens on port 49222"]);
-    let asked: Value = rpc.ask("memory/recall", json!({"query": "port 22", "space": "work", "threshold": 0, "filter": {"statuses": ["superseded"]}}));
+    let asked: Value = rpc.ask(
+        "memory/recall",
+        json!({"query": "port 22", "space": "work", "threshold": 0, "filter": {"statuses": ["superseded"]}}),
+    );
     assert_eq!(asked["hits"][0]["status"], "superseded");
     check::refuses_path(&mut rpc, "memory/supersede", json!({"id": old, "memory": {"text": "again"}}), "id");
-    check::refuses_path(&mut rpc, "memory/supersede", json!({"id": new, "memory": {"text": "x", "importance": 7}}), "memory.importance");
+    check::refuses_path(
+        &mut rpc,
+        "memory/supersede",
+        json!({"id": new, "memory": {"text": "x", "importance": 7}}),
+        "memory.importance",
+    );
 }
 
 // MEM-9

@@ -13,7 +13,8 @@ const TEXT: &str = "the spare key hangs behind the blue clock";
 fn check_hidden(rpc: &mut Rpc, id: &str) {
     for mode in ["hybrid", "lexical", "vector"] {
         let filter = json!({"statuses": ["active", "superseded", "archived"]});
-        let result: Value = rpc.ask("memory/recall", json!({"query": TEXT, "mode": mode, "threshold": 0, "limit": 50, "filter": filter}));
+        let result: Value =
+            rpc.ask("memory/recall", json!({"query": TEXT, "mode": mode, "threshold": 0, "limit": 50, "filter": filter}));
         assert!(!texts(&result["hits"]).contains(&TEXT.to_owned()), "{mode}");
     }
     check::is_error(&rpc.refused("memory/get", json!({"id": id})), ErrorKind::NotFound);
@@ -73,7 +74,9 @@ fn forgetting_is_undone_within_seven_days_by_the_whole_id() {
 fn a_filter_forgets_what_fits_in_its_space_only_and_in_steps() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    let items: Vec<Value> = (0..1_300).map(|i| json!({"text": format!("note {i}"), "space": "a", "tags": [if i % 13 == 0 { "keep" } else { "drop" }]})).collect();
+    let items: Vec<Value> = (0..1_300)
+        .map(|i| json!({"text": format!("note {i}"), "space": "a", "tags": [if i % 13 == 0 { "keep" } else { "drop" }]}))
+        .collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let old = kept(&mut rpc, "a", "an old note");
     let _: Value = rpc.ask("memory/update", json!({"id": old, "tags": ["drop"]}));

@@ -14,7 +14,10 @@ fn the_same_key_twice_is_one_write() {
     let params = json!({"text": "told once", "space": "a", "verbatim": true, "key": "k1"});
     let first: Value = rpc.ask("memory/remember", params.clone());
     assert_eq!(rpc.ask::<Value>("memory/remember", params.clone()), first);
-    check::is_error(&rpc.refused("memory/remember", json!({"text": "told twice", "space": "a", "key": "k1"})), ErrorKind::KeyReused);
+    check::is_error(
+        &rpc.refused("memory/remember", json!({"text": "told twice", "space": "a", "key": "k1"})),
+        ErrorKind::KeyReused,
+    );
     // Space and method are part of the scope.
     let elsewhere: Value = rpc.ask("memory/remember", json!({"text": "told twice", "space": "b", "key": "k1"}));
     assert_eq!(elsewhere["outcome"], "created");

@@ -22,7 +22,10 @@ fn one_bad_item_fails_alone_and_says_where() {
     assert_eq!(results[2]["id"], results[0]["id"]);
     assert_eq!((results[3]["reason"].as_str(), results[4]["reason"].as_str()), (Some("secret:apiKey"), Some("empty")));
     let path = |n: usize| results[n]["error"]["data"]["path"].as_str().unwrap().to_owned();
-    assert_eq!((path(1).as_str(), path(6).as_str(), path(7).as_str(), path(8).as_str()), ("items[1].text", "items[6].colour", "items[7].importance", "items[8]"));
+    assert_eq!(
+        (path(1).as_str(), path(6).as_str(), path(7).as_str(), path(8).as_str()),
+        ("items[1].text", "items[6].colour", "items[7].importance", "items[8]")
+    );
     assert_eq!(got(&mut rpc, results[0]["id"].as_str().unwrap())["seenCount"], 2);
     assert_eq!(found(&mut rpc, "other", "late"), ["late"]);
 }
@@ -55,7 +58,8 @@ fn after_500_copies_every_later_text_is_found_by_its_own_words() {
     let copies: Vec<Value> = (0..500).map(|_| json!({"text": "the same line again and again", "verbatim": true})).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": copies}));
     let adjectives = ["amber", "brisk", "calm", "dusty", "eager", "faint", "grim", "hollow", "icy", "jolly"];
-    let text = |i: usize| format!("the {} otter number {i} sleeps under a {} bridge", adjectives[i % 10], adjectives[(i / 10) % 10]);
+    let text =
+        |i: usize| format!("the {} otter number {i} sleeps under a {} bridge", adjectives[i % 10], adjectives[(i / 10) % 10]);
     let others: Vec<Value> = (0..500).map(|i| json!({"text": text(i), "verbatim": true})).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": others}));
     for i in 0..500 {

@@ -15,13 +15,15 @@ fn an_id_and_its_first_characters_find_the_memory_and_an_ambiguous_prefix_lists_
     for asked in [id.clone(), id[..8].to_owned(), id[..13].to_owned(), id.to_uppercase(), id.replace('-', "")] {
         assert_eq!(got(&mut rpc, &asked)["id"], id.as_str(), "{asked}");
     }
-    let lines: Vec<Value> = (0..3).map(|i| json!({"text": format!("twin {i}"), "id": format!("abcdef01-0000-4000-8000-00000000000{i}")})).collect();
+    let lines: Vec<Value> =
+        (0..3).map(|i| json!({"text": format!("twin {i}"), "id": format!("abcdef01-0000-4000-8000-00000000000{i}")})).collect();
     let _: Value = rpc.ask("memory/import", json!({"lines": lines}));
     let error = rpc.refused("memory/get", json!({"id": "abcdef01"}));
     check::is_error(&error, ErrorKind::Ambiguous);
     assert_eq!(error.data.unwrap().details["candidates"].as_array().unwrap().len(), 3);
     // A forgotten one no longer makes it ambiguous.
-    let _: Value = rpc.ask("memory/forget", json!({"ids": ["abcdef01-0000-4000-8000-000000000000", "abcdef01-0000-4000-8000-000000000001"]}));
+    let _: Value = rpc
+        .ask("memory/forget", json!({"ids": ["abcdef01-0000-4000-8000-000000000000", "abcdef01-0000-4000-8000-000000000001"]}));
     assert_eq!(got(&mut rpc, "abcdef01")["text"], "twin 2");
     for unknown in ["00000000", "00000000-0000-4000-8000-000000000000"] {
         check::is_error(&rpc.refused("memory/get", json!({"id": unknown})), ErrorKind::NotFound);
@@ -46,7 +48,11 @@ fn lists_are_paged_filtered_and_ordered() {
     let oldest = all_pages(&mut rpc, "memory/list", &json!({"limit": 25, "order": "oldest"}));
     assert_eq!(oldest.len(), 25);
     assert_eq!(oldest[0]["text"], "Entry 00");
-    let events = all_pages(&mut rpc, "memory/list", &json!({"limit": 3, "filter": {"categories": ["event"], "after": "2026-01-11T00:00:00Z", "before": "2026-01-21T00:00:00Z"}}));
+    let events = all_pages(
+        &mut rpc,
+        "memory/list",
+        &json!({"limit": 3, "filter": {"categories": ["event"], "after": "2026-01-11T00:00:00Z", "before": "2026-01-21T00:00:00Z"}}),
+    );
     assert_eq!(texts(&json!(events)), ["Entry 19", "Entry 17", "Entry 15", "Entry 13", "Entry 11"]);
     let with_text = all_pages(&mut rpc, "memory/list", &json!({"text": "ENTRY 2"}));
     assert_eq!(with_text.len(), 5);
@@ -81,7 +87,8 @@ fn a_page_full_of_long_texts_ends_early_and_goes_on() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     for part in 0..4 {
-        let items: Vec<Value> = (0..25).map(|i| json!({"text": format!("{part}-{i} {}", "word ".repeat(12_000)), "verbatim": true})).collect();
+        let items: Vec<Value> =
+            (0..25).map(|i| json!({"text": format!("{part}-{i} {}", "word ".repeat(12_000)), "verbatim": true})).collect();
         let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     }
     let page: Value = rpc.ask("memory/list", json!({"limit": 500}));

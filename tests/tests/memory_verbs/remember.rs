@@ -31,7 +31,10 @@ fn every_member_of_a_memory_comes_back() {
     // Nothing said of the time: that of recording, and marked as such.
     let plain = kept(&mut rpc, "work", "no time given");
     let plain = got(&mut rpc, &plain);
-    assert_eq!((plain["occurredAt"].as_str(), plain["occurredAtSource"].as_str()), (Some("2026-03-05T12:00:00.000Z"), Some("recorded")));
+    assert_eq!(
+        (plain["occurredAt"].as_str(), plain["occurredAtSource"].as_str()),
+        (Some("2026-03-05T12:00:00.000Z"), Some("recorded"))
+    );
     let hit: Value = rpc.ask("memory/recall", json!({"query": "no time given", "space": "work"}));
     assert_eq!(hit["hits"][0]["occurredAtSource"], "recorded");
 }
@@ -41,9 +44,11 @@ fn every_member_of_a_memory_comes_back() {
 fn the_same_words_again_grow_one_memory() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    let first: Value = rpc.ask("memory/remember", json!({"text": "The user likes green tea.", "source": {"session": "a"}, "tags": ["x"]}));
+    let first: Value =
+        rpc.ask("memory/remember", json!({"text": "The user likes green tea.", "source": {"session": "a"}, "tags": ["x"]}));
     daemon.clock.set(NOON_MS + 60_000);
-    let again: Value = rpc.ask("memory/remember", json!({"text": "the user  likes green tea", "source": {"session": "b"}, "tags": ["y"]}));
+    let again: Value =
+        rpc.ask("memory/remember", json!({"text": "the user  likes green tea", "source": {"session": "b"}, "tags": ["y"]}));
     assert_eq!(again["outcome"], "duplicate");
     assert_eq!(again["related"], json!([{"id": first["id"], "relation": "duplicate"}]));
     let memory = got(&mut rpc, first["id"].as_str().unwrap());
@@ -62,8 +67,18 @@ fn a_change_that_means_something_makes_a_memory_of_its_own() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let texts = [
-        "Deploys on Friday are allowed", "Deploys on Friday are not allowed", "Use the bot account", "Use the bot account except for releases",
-        "the limit is 5", "the limit is -5", "C is preferred", "C++ is preferred", "due 2024-05-01", "due 2024-05-10", "周五可以部署", "周五不可以部署",
+        "Deploys on Friday are allowed",
+        "Deploys on Friday are not allowed",
+        "Use the bot account",
+        "Use the bot account except for releases",
+        "the limit is 5",
+        "the limit is -5",
+        "C is preferred",
+        "C++ is preferred",
+        "due 2024-05-01",
+        "due 2024-05-10",
+        "周五可以部署",
+        "周五不可以部署",
     ];
     for text in texts {
         kept(&mut rpc, "personal", text);
@@ -103,7 +118,10 @@ fn secrets_and_blank_texts_are_refused_and_say_why() {
         result["reason"].as_str().unwrap().to_owned()
     };
     assert_eq!(reason(&mut rpc, json!({"text": " \n"})), "empty");
-    assert_eq!(reason(&mut rpc, json!({"text": format!("my key is {key}"), "explicit": true, "verbatim": true})), "secret:apiKey");
+    assert_eq!(
+        reason(&mut rpc, json!({"text": format!("my key is {key}"), "explicit": true, "verbatim": true})),
+        "secret:apiKey"
+    );
     assert_eq!(reason(&mut rpc, json!({"text": "a note", "tags": [key]})), "secret:apiKey");
     assert_eq!(reason(&mut rpc, json!({"text": "a note", "source": {"uri": key}})), "secret:apiKey");
     let id = kept(&mut rpc, "personal", "a note");

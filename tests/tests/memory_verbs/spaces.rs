@@ -21,7 +21,8 @@ fn no_verb_shows_a_space_that_its_call_did_not_name() {
     assert_eq!(found(&mut rpc, "alpha", "launch beta"), [text]);
     assert!(found(&mut rpc, "personal", text).is_empty());
     assert!(found(&mut rpc, "nowhere", text).is_empty());
-    let both: Value = rpc.ask("memory/recall", json!({"query": text, "spaces": ["alpha", "beta", "nowhere"], "threshold": 0, "limit": 10}));
+    let both: Value =
+        rpc.ask("memory/recall", json!({"query": text, "spaces": ["alpha", "beta", "nowhere"], "threshold": 0, "limit": 10}));
     let mut spaces: Vec<&str> = both["hits"].as_array().unwrap().iter().map(|h| h["space"].as_str().unwrap()).collect();
     spaces.sort_unstable();
     assert_eq!(spaces, ["alpha", "beta", "beta"]);

@@ -37,7 +37,8 @@ fn fill(rpc: &mut Rpc) {
     for _ in 0..2 {
         let _: Value = rpc.ask("memory/remember", json!({"text": "a copy", "space": "work", "verbatim": true}));
     }
-    let _: Value = rpc.ask("memory/recall", json!({"query": "Leipzig", "space": "work", "use": true, "threshold": 0, "limit": 1}));
+    let _: Value =
+        rpc.ask("memory/recall", json!({"query": "Leipzig", "space": "work", "use": true, "threshold": 0, "limit": 1}));
 }
 
 // MEM-9
@@ -57,7 +58,11 @@ fn an_export_imported_into_a_fresh_home_is_equal_whichever_way_it_is_read() {
         let mut created = 0;
         for batch in lines.chunks(3) {
             let result: Value = rpc.ask("memory/import", json!({"lines": batch}));
-            assert_eq!((&result["refused"], &result["unknownFields"], result["duplicate"].as_u64()), (&json!([]), &json!({}), Some(0)), "{result}");
+            assert_eq!(
+                (&result["refused"], &result["unknownFields"], result["duplicate"].as_u64()),
+                (&json!([]), &json!({}), Some(0)),
+                "{result}"
+            );
             created += result["created"].as_u64().unwrap();
         }
         assert_eq!(created, 7);
@@ -93,7 +98,12 @@ fn each_line_is_judged_alone_and_unknown_members_are_named() {
         let reason = |n: usize| result["refused"][n]["reason"].as_str().unwrap().to_owned();
         assert!(reason(0).contains("forgotten"));
         assert_eq!((reason(1).as_str(), reason(2).as_str(), reason(3).as_str()), ("secret:apiKey", "secret:apiKey", "empty"));
-        assert!(reason(4).contains("createdAt") && reason(5).contains("id") && reason(7).contains("text") && reason(8).contains("space"));
+        assert!(
+            reason(4).contains("createdAt")
+                && reason(5).contains("id")
+                && reason(7).contains("text")
+                && reason(8).contains("space")
+        );
         assert_eq!(result["unknownFields"], json!({"colour": 2, "score": 1}));
         let listed = all_pages(&mut rpc, "memory/list", &json!({})).len();
         assert_eq!(listed, if dry { 1 } else { 2 });
@@ -110,8 +120,14 @@ fn imported_members_are_kept() {
     let line = json!({"text": "old", "id": id, "createdAt": "2020-01-01T00:00:00Z", "status": "archived", "pinned": true, "seenCount": 4, "useCount": 2, "lastUsedAt": "2021-01-01T00:00:00Z"});
     let _: Value = rpc.ask("memory/import", json!({"lines": [line], "space": "old-things"}));
     let memory = got(&mut rpc, id);
-    assert_eq!((memory["createdAt"].as_str(), memory["status"].as_str(), memory["space"].as_str()), (Some("2020-01-01T00:00:00.000Z"), Some("archived"), Some("old-things")));
-    assert_eq!((memory["seenCount"].as_u64(), memory["useCount"].as_u64(), memory["pinned"].as_bool()), (Some(4), Some(2), Some(true)));
+    assert_eq!(
+        (memory["createdAt"].as_str(), memory["status"].as_str(), memory["space"].as_str()),
+        (Some("2020-01-01T00:00:00.000Z"), Some("archived"), Some("old-things"))
+    );
+    assert_eq!(
+        (memory["seenCount"].as_u64(), memory["useCount"].as_u64(), memory["pinned"].as_bool()),
+        (Some(4), Some(2), Some(true))
+    );
     assert_eq!(memory["lastUsedAt"], "2021-01-01T00:00:00.000Z");
     check::refuses_path(&mut rpc, "memory/import", json!({"lines": {}}), "lines");
 }

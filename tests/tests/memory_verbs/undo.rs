@@ -16,12 +16,16 @@ fn each_change_is_taken_back_in_turn() {
     let _: Value = rpc.ask("memory/pin", json!({"ids": [id]}));
     let _: Value = rpc.ask("memory/remember", json!({"text": "The boat is green.", "source": {"session": "s"}}));
     let _: Value = rpc.ask("memory/archive", json!({"ids": [id]}));
-    let states = [("active", 2, true, "green"), ("active", 1, true, "green"), ("active", 1, false, "green"), ("active", 1, false, "red")];
+    let states =
+        [("active", 2, true, "green"), ("active", 1, true, "green"), ("active", 1, false, "green"), ("active", 1, false, "red")];
     for (n, (status, seen, pinned, colour)) in states.into_iter().enumerate() {
         let undone: Value = rpc.ask("memory/undo", json!({"id": id}));
         assert_eq!(undone["version"], 6 + n);
         let memory = got(&mut rpc, &id);
-        assert_eq!((memory["status"].as_str(), memory["seenCount"].as_u64(), memory["pinned"].as_bool()), (Some(status), Some(seen), Some(pinned)));
+        assert_eq!(
+            (memory["status"].as_str(), memory["seenCount"].as_u64(), memory["pinned"].as_bool()),
+            (Some(status), Some(seen), Some(pinned))
+        );
         assert_eq!(memory["text"], format!("the boat is {colour}"));
     }
     let mut last = got(&mut rpc, &id);
@@ -43,7 +47,8 @@ fn a_supersession_is_taken_back_on_both_sides_from_either() {
     let mut rpc = daemon.rpc();
     for named_is_new in [false, true] {
         let old = kept(&mut rpc, "personal", &format!("the door code word is apple {named_is_new}"));
-        let made: Value = rpc.ask("memory/supersede", json!({"id": old, "memory": {"text": format!("the door word became pear {named_is_new}")}}));
+        let made: Value = rpc
+            .ask("memory/supersede", json!({"id": old, "memory": {"text": format!("the door word became pear {named_is_new}")}}));
         let new = made["id"].as_str().unwrap();
         let undone: Value = rpc.ask("memory/undo", json!({"id": if named_is_new { new } else { &old }}));
         assert_eq!(undone["id"], if named_is_new { json!(new) } else { json!(old) });

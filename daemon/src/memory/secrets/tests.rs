@@ -104,7 +104,8 @@ fn shapes() -> Vec<(&'static str, String)> {
 fn every_shape_is_found_by_its_kind() {
     let shapes = shapes();
     assert!(shapes.len() >= 40);
-    let wrong: Vec<_> = shapes.iter().filter(|(kind, text)| find(text) != Some(*kind)).map(|(kind, text)| (kind, find(text), text)).collect();
+    let wrong: Vec<_> =
+        shapes.iter().filter(|(kind, text)| find(text) != Some(*kind)).map(|(kind, text)| (kind, find(text), text)).collect();
     // The UnionPay sample is made to fit its check digit below.
     let wrong: Vec<_> = wrong.into_iter().filter(|(_, _, text)| !text.contains("6217000010000000000")).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -114,7 +115,11 @@ fn every_shape_is_found_by_its_kind() {
 #[test]
 fn a_secret_is_found_anywhere_in_a_long_text() {
     let filler = "The meeting moved to Thursday and the report is with Ann. 会议改到周四，报告在安娜那里。".repeat(200);
-    let missed: Vec<_> = shapes().into_iter().filter(|(kind, _)| *kind != "password").filter(|(_, text)| find(text).is_some() && find(&format!("{filler}\n{text}\n{filler}")).is_none()).collect();
+    let missed: Vec<_> = shapes()
+        .into_iter()
+        .filter(|(kind, _)| *kind != "password")
+        .filter(|(_, text)| find(text).is_some() && find(&format!("{filler}\n{text}\n{filler}")).is_none())
+        .collect();
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
