@@ -51,7 +51,7 @@ fn every_verb_leaves_a_row_with_who_and_which_ids() {
             (actor["uid"].as_u64(), actor["pid"].as_u64()),
             (Some(u64::from(nix::unistd::getuid().as_raw())), Some(u64::from(std::process::id())))
         );
-        assert_eq!(actor["client"], "tests");
+        assert_eq!(actor["client"], "tests/0");
         assert!(actor["executable"].as_str().unwrap().contains("memory_verbs"), "{actor}");
     }
     let about = rows_about(&mut rpc, &id);
