@@ -65,7 +65,8 @@ impl StoreCare {
             let _busy = busy;
             verb(&work)
         });
-        done.await.unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, format!("{method} failed by a fault of the daemon"))))
+        done.await
+            .unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, format!("{method} failed by a fault of the daemon"))))
     }
 }
 
