@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::run::Seams;
-use crate::service::Service;
+use crate::service::{Service, StoreCare};
 use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep, restore_folder};
 use std::path::Path;
 use std::sync::Arc;
@@ -91,8 +91,12 @@ impl Rooms {
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
-        let service =
-            Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
+        let service = Arc::new(Service {
+            store: store.clone(),
+            memory: memory.clone(),
+            care: StoreCare::new(store.clone(), memory.clone()),
+            embedder: embedder.model_id().to_owned(),
+        });
         Ok(Rooms { service, store, memory, upkeep })
     }
 
