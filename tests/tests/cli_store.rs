@@ -40,13 +40,15 @@ fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
     tiro.ok(&["store", "backup"]);
     tiro.ok(&["daemon", "stop"]);
     let store = tiro.home().join("data").join(tiro_daemon::store::STORE_FILE);
-    let length = usize::try_from(std::fs::metadata(&store).unwrap().len()).unwrap();
-    std::fs::write(&store, vec![0xa5; length]).unwrap();
+    // The head still says that it is a store; nothing behind it is right.
+    let mut bytes = std::fs::read(&store).unwrap();
+    bytes[4096..].fill(0xa5);
+    std::fs::write(&store, &bytes).unwrap();
     let refused = tiro.run(&["list"]).exits(3);
     assert!(refused.stderr.contains("damaged") && refused.stderr.contains("tiro store restore"), "{}", refused.stderr);
-    assert_eq!(std::fs::read(&store).unwrap(), vec![0xa5; length], "never overwritten");
+    assert!(std::fs::read(&store).unwrap() == bytes, "never overwritten");
     tiro.run(&["doctor"]).exits(3);
     let restored = tiro.json(&["store", "restore"]);
-    assert_eq!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap().len(), length, "set aside, not deleted");
+    assert!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap() == bytes, "set aside, not deleted");
     assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
 }
