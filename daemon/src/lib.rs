@@ -5,6 +5,12 @@
 pub mod agent;
 pub mod caller;
 pub mod clock;
+pub mod connection;
+pub mod harness;
+pub mod idempotency;
 pub mod limits;
 pub mod model;
+pub mod session;
 pub mod store;
+pub mod tokens;
+pub mod tool;
