@@ -5,11 +5,17 @@
 pub mod agent;
 pub mod caller;
 pub mod clock;
+pub mod config;
 pub mod connection;
+pub mod harden;
 pub mod harness;
 pub mod idempotency;
 pub mod limits;
 pub mod model;
+pub mod paths;
+pub mod rpc;
+pub mod run;
+pub mod service;
 pub mod session;
 pub mod store;
 pub mod tokens;

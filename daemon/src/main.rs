@@ -1,2 +1,124 @@
-//! tirod
-fn main() {}
+//! `tirod`: reads the command line, runs a daemon in the foreground, and stops it on a signal.
+//!
+//! Logs go to standard error and never hold the text of a memory. Must not know: anything a library module could.
+
+use anyhow::Context;
+use clap::Parser;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tiro_daemon::config::{Config, ConfigError};
+use tiro_daemon::limits::BLOCKING_THREADS_MAX;
+use tiro_daemon::run::{Daemon, Running, Seams};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// The Tiro daemon. Runs in the foreground and logs to standard error.
+///
+/// Exit codes: 0 stopped as asked, 1 failed, 2 wrong usage or configuration, 3 the store is damaged, newer or foreign,
+/// 7 another daemon already answers there.
+#[derive(Parser)]
+#[command(name = "tirod", version)]
+struct Arguments {
+    /// Path of the socket, over TIRO_SOCKET and every rule.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Folder of everything, over TIRO_HOME.
+    #[arg(long, value_name = "FOLDER")]
+    home: Option<PathBuf>,
+    /// Print the places and the configuration, and leave.
+    #[arg(long)]
+    print_config: bool,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let env: HashMap<String, String> =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
+    start_log(env.get("TIRO_LOG").map(String::as_str));
+    let config = match Config::load(&env, arguments.home.as_deref(), arguments.socket.as_deref()) {
+        Ok(config) => config,
+        Err(error @ ConfigError::Path(_)) => return fail(1, &error),
+        Err(error) => return fail(2, &error),
+    };
+    if arguments.print_config {
+        print_config(&config);
+        return ExitCode::SUCCESS;
+    }
+    tiro_daemon::harden::harden();
+    match run(config, env) {
+        Ok(code) => code,
+        Err(error) => fail(1, &format!("{error:#}")),
+    }
+}
+
+fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
+    eprintln!("tirod: {error}");
+    ExitCode::from(code)
+}
+
+fn start_log(filter: Option<&str>) {
+    let filter = tracing_subscriber::EnvFilter::try_new(filter.unwrap_or("info,tantivy=warn"))
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info,tantivy=warn"));
+    let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi).with_target(false).init();
+}
+
+fn print_config(config: &Config) {
+    let places = &config.places;
+    println!("# socket: {}", places.socket.display());
+    println!("# data: {}", places.data_dir.display());
+    println!("# state: {}", places.state_dir.display());
+    println!("# configuration: {}", places.config_file().display());
+    for warning in &config.warnings {
+        println!("# warning: {warning}");
+    }
+    if let Ok(text) = toml::to_string(&config.file) {
+        print!("{text}");
+    }
+}
+
+/// Runs until asked to stop.
+fn run(config: Config, env: HashMap<String, String>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS_MAX)
+        .thread_name("tirod")
+        .build()
+        .context("cannot start the runtime")?;
+    let code = runtime.block_on(async {
+        let signals = Signals { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())? };
+        let seams = Seams::system(&config, env);
+        match Daemon::start(config, seams).await {
+            Ok(running) => anyhow::Ok(serve(running, signals).await),
+            Err(error) => Ok(fail(error.exit_code(), &error)),
+        }
+    })?;
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    Ok(code)
+}
+
+struct Signals {
+    term: Signal,
+    int: Signal,
+}
+
+impl Signals {
+    async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.term.recv() => "terminated by a signal",
+            _ = self.int.recv() => "interrupted by a signal",
+        }
+    }
+}
+
+/// Waits for a reason to stop and stops; a second signal ends it at once.
+async fn serve(running: Running, mut signals: Signals) -> ExitCode {
+    let reason = tokio::select! {
+        reason = signals.next() => reason,
+        () = running.stop_requested() => "a client asked for it",
+    };
+    tokio::select! {
+        () = running.stop(reason) => ExitCode::SUCCESS,
+        _ = signals.next() => fail(1, &"stopped at once by a second signal"),
+    }
+}

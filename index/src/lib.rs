@@ -7,6 +7,7 @@
 mod document;
 pub mod embed;
 mod error;
+pub mod graph;
 mod index;
 mod lexical;
 pub mod limits;

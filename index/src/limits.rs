@@ -34,5 +34,7 @@ pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
 pub const RESCORED_MAX: usize = 30;
 /// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
 pub const EMBED_CHARS_MAX: usize = 16_384;
+/// Nodes that one search of the graph looks at, at most.
+pub const GRAPH_FETCH_MAX: usize = 4_096;
 /// Documents that one space of a snapshot may have held at once.
 pub const SPACE_SLOTS_MAX: usize = 1 << 26;

@@ -1,1 +1,3 @@
 //! tests
+pub mod storage;
+pub mod store_writes;

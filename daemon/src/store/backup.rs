@@ -1,26 +1,202 @@
-//! Backups: where they are, and how one is made.
+//! Backups: all tables copied into a fresh file under one view, checked, then named; the newest few are kept.
 //!
-//! Must not know: the writer.
+//! A backup is a store file like any other. One that was cut short has another name and is never taken for a backup. Must not know:
+//! the writer, which goes on meanwhile.
 
+use super::codec::{self, Checks};
+use super::disk::Room;
+use super::error::{OpenError, StoreError, engine};
+use super::open::{OpenOptions, Progress, create_private, probe, sync_folder};
+use super::read::{Reads, UNBOUNDED};
+use super::rows::{Direction, ReadTx, Rows, guarded};
+use super::tables::{ALL, Table};
+use crate::clock;
+use crate::limits::{BACKUP_CACHE_BYTES, BACKUP_COMMIT_BYTES, BACKUPS_KEPT};
+use redb::Database;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Folder of the backups in the store's folder.
 pub const BACKUP_FOLDER: &str = "backups";
 
+/// A backup made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// Newest sequence in it.
+    pub seq: u64,
+    /// Records in it.
+    pub records: u64,
+}
+
+/// A backup that stands in the backup folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was made, Unix ms, as its name says.
+    pub created_at_ms: i64,
+    /// Newest sequence in it, as its name says.
+    pub seq: u64,
+}
+
 /// Newest backup of a folder's store by name, if there is one.
 pub(super) fn newest(dir: &Path) -> Option<PathBuf> {
-    list(dir).into_iter().next()
+    list(dir).into_iter().next().map(|backup| backup.path)
 }
 
 /// Backups of a folder's store, newest first.
-pub(super) fn list(dir: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(dir.join(BACKUP_FOLDER))
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "redb"))
-        .collect();
-    found.sort();
-    found.reverse();
+pub fn list(dir: &Path) -> Vec<BackupFile> {
+    let entries = std::fs::read_dir(dir.join(BACKUP_FOLDER)).into_iter().flatten();
+    let mut found: Vec<BackupFile> = entries.filter_map(|entry| describe(&entry.ok()?.path())).collect();
+    found.sort_by(|a, b| (b.created_at_ms, b.seq, &b.path).cmp(&(a.created_at_ms, a.seq, &a.path)));
     found
+}
+
+/// What a backup's name says: `store-<Unix ms>-<sequence>.redb`.
+fn describe(path: &Path) -> Option<BackupFile> {
+    let stem = path.file_name()?.to_str()?.strip_prefix("store-")?.strip_suffix(".redb")?;
+    let mut parts = stem.split('-');
+    let (at, seq) = (parts.next_back()?, parts.next()?);
+    let (created_at_ms, seq) = (seq.parse().ok()?, at.parse().ok()?);
+    Some(BackupFile { path: path.to_owned(), bytes: std::fs::metadata(path).ok()?.len(), created_at_ms, seq })
+}
+
+/// What a backup is made with.
+pub(super) struct Copying<'a> {
+    pub(super) dir: &'a Path,
+    pub(super) options: &'a OpenOptions,
+    pub(super) progress: &'a Progress,
+    pub(super) cancelled: &'a dyn Fn() -> bool,
+}
+
+impl Copying<'_> {
+    /// Copies a view into `to`, or into the backup folder under a name that says time and sequence.
+    pub(super) fn run(&self, view: &ReadTx, to: Option<&Path>) -> Result<BackupReport, StoreError> {
+        let seq = view.newest_seq()?;
+        let path = match to {
+            Some(path) => path.to_owned(),
+            None => {
+                let folder = self.dir.join(BACKUP_FOLDER);
+                make_folder(&folder)?;
+                folder.join(format!("store-{}-{seq}.redb", self.options.clock.now_ms()))
+            }
+        };
+        if path.exists() {
+            return Err(StoreError::Invalid(format!("{} exists already", path.display())));
+        }
+        let unfinished = path.with_extension("part");
+        let _ = std::fs::remove_file(&unfinished);
+        let copied = self.copy(view, &unfinished).and_then(|records| {
+            std::fs::rename(&unfinished, &path)?;
+            sync_folder(&path)?;
+            Ok(records)
+        });
+        let records = copied.inspect_err(|_| {
+            let _ = std::fs::remove_file(&unfinished);
+        })?;
+        if to.is_none() {
+            self.prune();
+        }
+        Ok(BackupReport { bytes: std::fs::metadata(&path)?.len(), path, seq, records })
+    }
+
+    fn copy(&self, view: &ReadTx, unfinished: &Path) -> Result<u64, StoreError> {
+        Room::check(unfinished.parent().unwrap_or(self.dir))?;
+        drop(create_private(unfinished)?);
+        let mut builder = Database::builder();
+        builder.set_cache_size(BACKUP_CACHE_BYTES);
+        let database = guarded(|| builder.create(unfinished).map_err(engine))?;
+        let total = ALL.iter().try_fold(0, |sum, table| Ok::<_, StoreError>(sum + view.row_count(*table)?))?;
+        let mut done = 0;
+        for table in ALL {
+            done = self.copy_table(view, &database, *table, done, total)?;
+        }
+        guarded(|| database.close().map_err(engine))?;
+        File::open(unfinished)?.sync_all()?;
+        self.compare(view, unfinished)?;
+        Ok(total)
+    }
+
+    fn copy_table(&self, view: &ReadTx, database: &Database, table: Table, before: u64, total: u64) -> Result<u64, StoreError> {
+        let begin = || -> Result<redb::WriteTransaction, StoreError> {
+            Room::check(self.dir)?;
+            let mut transaction = database.begin_write().map_err(engine)?;
+            transaction.set_two_phase_commit(true);
+            transaction.open_table(table.definition()).map_err(engine)?;
+            Ok(transaction)
+        };
+        let (mut transaction, mut bytes, mut done) = (Some(begin()?), 0, before);
+        view.scan(table, UNBOUNDED, Direction::Ascending, &mut |key, value| {
+            if view.checks() == Checks::On {
+                codec::payload(table, key, value)?;
+            }
+            if let Some(open) = &transaction {
+                let mut copy = open.open_table(table.definition()).map_err(engine)?;
+                copy.insert(key, value).map_err(engine)?;
+            }
+            (bytes, done) = (bytes + key.len() + value.len(), done + 1);
+            if bytes >= BACKUP_COMMIT_BYTES {
+                if (self.cancelled)() {
+                    return Err(StoreError::Interrupted);
+                }
+                if let Some(full) = transaction.take() {
+                    guarded(|| full.commit().map_err(engine))?;
+                }
+                (self.progress)("backup", done, total);
+                (transaction, bytes) = (Some(begin()?), 0);
+            }
+            Ok(true)
+        })?;
+        if let Some(last) = transaction {
+            guarded(|| last.commit().map_err(engine))?;
+        }
+        if done - before != view.row_count(table)? {
+            return Err(StoreError::damaged_file(format!("table {} has not the rows it says", table.name)));
+        }
+        Ok(done)
+    }
+
+    /// Opens the copy as a store would be opened, and compares what it says of itself.
+    fn compare(&self, view: &ReadTx, unfinished: &Path) -> Result<(), StoreError> {
+        let options = OpenOptions { cache_bytes: BACKUP_CACHE_BYTES, ..self.options.clone() };
+        let copy = probe(unfinished, &options).map_err(refused)?;
+        for table in ALL {
+            if copy.view.row_count(*table)? != view.row_count(*table)? {
+                return Err(StoreError::Engine(format!("the backup's table {} is not the store's", table.name)));
+            }
+        }
+        Ok(())
+    }
+
+    fn prune(&self) {
+        for old in list(self.dir).into_iter().skip(BACKUPS_KEPT) {
+            if let Err(error) = std::fs::remove_file(&old.path) {
+                tracing::warn!(%error, path = %old.path.display(), "an old backup could not be deleted");
+            }
+        }
+    }
+}
+
+/// A refusal to open a file that is not the store itself.
+pub(super) fn refused(error: OpenError) -> StoreError {
+    match error {
+        OpenError::Store { source, .. } => source,
+        other => StoreError::Invalid(other.to_string()),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::DirBuilderExt;
+    Ok(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?)
+}
+
+/// When a backup was made, for people.
+pub fn made_at(backup: &BackupFile) -> tiro_schema::wire::Timestamp {
+    clock::format(backup.created_at_ms, None)
 }

@@ -8,11 +8,11 @@ use super::codec::Checks;
 use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
 use super::lock::StoreLock;
-use super::open::{OpenOptions, Opened, open_dir};
+use super::open::{OpenOptions, Opened, STORE_FILE, open_dir};
 use super::rows::ReadTx;
 use crate::limits::{REOPEN_BACKOFF_MS_MAX, REOPEN_BACKOFF_MS_MIN};
 use parking_lot::{Mutex, RwLock};
-use redb::{Database, ReadTransaction, ReadableDatabase};
+use redb::{Database, ReadableDatabase};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,6 +57,7 @@ pub(super) struct Handle {
     pub(super) audit: AuditQueue,
     pub(super) nudged: AtomicBool,
     listener: RwLock<Option<Arc<Listener>>>,
+    unchecked: AtomicBool,
 }
 
 /// When the next attempt at reopening is due.
@@ -78,13 +79,13 @@ impl Retry {
 
 impl Handle {
     /// Locks the folder and opens its store.
-    pub(super) fn open(dir: &Path, options: OpenOptions) -> Result<(Self, bool), OpenError> {
+    pub(super) fn open(dir: &Path, options: OpenOptions) -> Result<Self, OpenError> {
         let mut lock = StoreLock::take(dir)?;
         let opened = open_dir(dir, &options)?;
         lock.note(opened.record.epoch);
         let unchecked = !opened.checked && options.checks == Checks::On;
         let health = opened.read_only.as_ref().map_or(Health::Well, state_after);
-        let handle = Handle {
+        Ok(Handle {
             dir: dir.to_owned(),
             options,
             record: RwLock::new(opened.record),
@@ -97,8 +98,8 @@ impl Handle {
             audit: AuditQueue::default(),
             nudged: AtomicBool::new(false),
             listener: RwLock::new(None),
-        };
-        Ok((handle, unchecked))
+            unchecked: AtomicBool::new(unchecked),
+        })
     }
 
     pub(super) fn record(&self) -> StoreRecord {
@@ -125,6 +126,16 @@ impl Handle {
         self.options.clock.now_ms()
     }
 
+    /// Whether the file was too large to be checked when it was opened; answers true once.
+    pub(super) fn take_unchecked(&self) -> bool {
+        self.unchecked.swap(false, Ordering::AcqRel)
+    }
+
+    /// Size of the store file.
+    pub(super) fn file_bytes(&self) -> u64 {
+        std::fs::metadata(self.dir.join(STORE_FILE)).map_or(0, |meta| meta.len())
+    }
+
     pub(super) fn set_listener(&self, listener: Listener) {
         *self.listener.write() = Some(Arc::new(listener));
     }
@@ -141,9 +152,10 @@ impl Handle {
     }
 
     /// A view that outlives the call. A replacement of the database ends it with an error.
-    pub(super) fn long_view(&self) -> Result<ReadTransaction, StoreError> {
+    pub(super) fn long_view(&self) -> Result<ReadTx, StoreError> {
         let database = self.database.read_recursive();
-        database.as_ref().ok_or(StoreError::Closed)?.begin_read().map_err(engine)
+        let view = database.as_ref().ok_or(StoreError::Closed)?.begin_read().map_err(engine)?;
+        Ok(ReadTx::new(view, self.checks()))
     }
 
     /// Runs something on the open database.

@@ -20,18 +20,25 @@ pub mod read_session;
 pub mod restore;
 pub mod rows;
 pub mod tables;
+mod upkeep;
+pub mod verify;
+mod verify_rows;
 mod write_session;
 pub mod write_tx;
 mod writer;
 
 pub use backend::{BackendFactory, FileFactory};
+pub use backup::{BackupFile, BackupReport};
 pub use codec::Checks;
 pub use error::{OpenError, StoreError, WriteFailure};
 pub use handle::Health;
 pub use open::{FORMAT, OpenOptions, Progress, STORE_FILE};
 pub use read::{Reads, SpaceCounts};
 pub use read_session::SessionReads;
+pub use restore::{RestoreReport, restore_folder};
 pub use rows::{Direction, ReadTx, Rows};
+pub use upkeep::Upkeep;
+pub use verify::{IndexCheck, VerifyReport};
 pub use write_tx::WriteTx;
 
 use crate::limits::{OUTBOX_TRIM_ROWS_MAX, WRITE_QUEUE_MAX};
@@ -102,8 +109,7 @@ impl Store {
     /// # Errors
     /// Says why the store was refused; its file is then as it was.
     pub fn open(dir: &Path, options: OpenOptions) -> Result<Store, OpenError> {
-        let (handle, _unchecked) = Handle::open(dir, options)?;
-        let handle = Arc::new(handle);
+        let handle = Arc::new(Handle::open(dir, options)?);
         let (commands, waiting) = sync_channel(WRITE_QUEUE_MAX);
         let writer = Writer::new(Arc::clone(&handle), waiting);
         let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || writer.run());
@@ -142,7 +148,7 @@ impl Store {
         let (audit_waiting, audit_dropped) = handle.audit.counts();
         StoreStats {
             health: handle.health(),
-            file_bytes: std::fs::metadata(handle.dir.join(STORE_FILE)).map_or(0, |meta| meta.len()),
+            file_bytes: handle.file_bytes(),
             seq: handle.seq(),
             commits: handle.commits(),
             audit_waiting,

@@ -6,12 +6,13 @@ use super::backend::{BackendFactory, FileFactory, SharedBackend, StagedBackend};
 use super::codec::{self, Checks, ENVELOPE_BYTES};
 use super::error::{OpenError, StoreError, engine};
 use super::read::Reads;
-use super::rows::{ReadTx, Rows, guarded, panic_text};
-use super::tables::{self, ALL, SETTING_STORE, SETTINGS};
+use super::rows::{ReadTx, Rows, panic_text};
+use super::tables::{ALL, SETTING_STORE, SETTINGS};
 use super::{backup, restore};
 use crate::clock::{SharedClock, SystemClock};
 use crate::limits::{INTEGRITY_AT_OPEN_BYTES_MAX, STORE_CACHE_BYTES};
-use redb::{Database, ReadableDatabase};
+use redb::backends::FileBackend;
+use redb::{Database, ReadableDatabase, StorageBackend};
 use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,8 +66,6 @@ pub(super) struct Opened {
     pub(super) database: Database,
     pub(super) record: StoreRecord,
     pub(super) seq: u64,
-    /// redb had to walk the file: it was not closed in order.
-    pub(super) repaired: bool,
     /// The file was checked whole.
     pub(super) checked: bool,
     /// Why it takes no writes, when its repair could not be written down.
@@ -147,27 +146,67 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
     Ok(File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()?)
 }
 
+/// A store file found whole and ours, its changes still waiting.
+struct Found {
+    database: Database,
+    backend: Arc<StagedBackend>,
+    record: StoreRecord,
+    seq: u64,
+    repaired: bool,
+}
+
 /// Opens an existing store file. A refusal leaves it as it was.
 pub(super) fn open_file(path: &Path, options: &OpenOptions) -> Result<Opened, OpenError> {
-    let failed = |source: StoreError| OpenError::Store { path: path.to_owned(), source };
-    let damaged = |what: String| OpenError::Damaged { path: path.to_owned(), what, backup: None };
     let bytes = check_start(path)?;
-    let backend = options.backend.open(path).and_then(StagedBackend::new).map_err(|error| failed(StoreError::io(&error)))?;
+    let inner = options.backend.open(path).map_err(|error| unreadable(path, &error))?;
     let check = options.checks == Checks::On && bytes <= INTEGRITY_AT_OPEN_BYTES_MAX;
+    let found = find(path, inner, options, check)?;
+    let read_only = found.backend.release().err().map(|error| StoreError::io(&error));
+    let checked = check || found.repaired;
+    Ok(Opened { database: found.database, record: found.record, seq: found.seq, checked, read_only })
+}
+
+/// A store file looked into.
+pub(super) struct Probed {
+    pub(super) view: ReadTx,
+    pub(super) record: StoreRecord,
+    _database: Database,
+}
+
+/// Looks into a store file, checking it whole, and never changes it.
+pub(super) fn probe(path: &Path, options: &OpenOptions) -> Result<Probed, OpenError> {
+    check_start(path)?;
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    let inner = FileBackend::new(file).map_err(|error| refuse(path, error))?;
+    let found = find(path, Box::new(inner), options, options.checks == Checks::On)?;
+    let view = ReadTx::new(found.database.begin_read().map_err(|error| not_opened(path, engine(error)))?, options.checks);
+    Ok(Probed { view, record: found.record, _database: found.database })
+}
+
+fn not_opened(path: &Path, source: StoreError) -> OpenError {
+    OpenError::Store { path: path.to_owned(), source }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> OpenError {
+    not_opened(path, StoreError::io(error))
+}
+
+fn find(path: &Path, inner: Box<dyn StorageBackend>, options: &OpenOptions, check: bool) -> Result<Found, OpenError> {
+    let damaged = |what: String| OpenError::Damaged { path: path.to_owned(), what, backup: None };
+    let backend = StagedBackend::new(inner).map_err(|error| unreadable(path, &error))?;
     let repaired = Arc::new(AtomicBool::new(false));
     let database = catch_unwind(AssertUnwindSafe(|| build(options, check, Arc::clone(&backend), Arc::clone(&repaired))))
         .map_err(|panic| damaged(panic_text(&*panic)))?
         .map_err(|error| refuse(path, error))?;
-    let view = read_view(&database, options.checks);
-    let (record, seq) = view.and_then(|tx| identity(&tx)).map_err(|error| match error {
+    let view = database.begin_read().map_err(|error| not_opened(path, engine(error)))?;
+    let (record, seq) = identity(&ReadTx::new(view, options.checks)).map_err(|error| match error {
         Identity::Foreign(what) => OpenError::Foreign { path: path.to_owned(), what },
         Identity::Newer(found) => OpenError::Newer { path: path.to_owned(), found, supported: FORMAT },
-        Identity::Store(StoreError::Damaged { table, key, what }) => damaged(format!("{what} (table {table}, key {key})")),
-        Identity::Store(other) => failed(other),
+        Identity::Store(error @ StoreError::Damaged { .. }) => damaged(error.to_string()),
+        Identity::Store(other) => not_opened(path, other),
     })?;
-    let read_only = backend.release().err().map(|error| StoreError::io(&error));
     let repaired = repaired.load(Ordering::Relaxed);
-    Ok(Opened { database, record, seq, repaired: repaired && !check, checked: check || repaired, read_only })
+    Ok(Found { database, backend, record, seq, repaired })
 }
 
 fn build(
@@ -222,13 +261,8 @@ fn check_start(path: &Path) -> Result<u64, OpenError> {
     Err(OpenError::Foreign { path: path.to_owned(), what: "it does not begin as one".into() })
 }
 
-/// A view for reading.
-pub(super) fn read_view(database: &Database, checks: Checks) -> Result<ReadTx, Identity> {
-    Ok(ReadTx::new(database.begin_read().map_err(engine)?, checks))
-}
-
 /// Why a file that redb opens is not ours to use.
-pub(super) enum Identity {
+enum Identity {
     Foreign(String),
     Newer(u32),
     Store(StoreError),
@@ -261,29 +295,7 @@ fn identity(tx: &ReadTx) -> Result<(StoreRecord, u64), Identity> {
     Ok((record, tx.newest_seq()?))
 }
 
-/// Whether a file opens as a store, without changing it or keeping it open.
-pub(super) fn inspect(path: &Path, options: &OpenOptions) -> Result<(StoreRecord, u64), OpenError> {
-    check_start(path)?;
-    let failed = |source: StoreError| OpenError::Store { path: path.to_owned(), source };
-    let database = guarded(|| redb::ReadOnlyDatabase::open(path).map_err(engine)).map_err(|error| match error {
-        StoreError::Io { .. } | StoreError::Full { .. } => failed(error),
-        other => OpenError::Damaged { path: path.to_owned(), what: other.to_string(), backup: None },
-    })?;
-    let tx = ReadTx::new(database.begin_read().map_err(|error| failed(engine(error)))?, options.checks);
-    identity(&tx).map_err(|error| match error {
-        Identity::Foreign(what) => OpenError::Foreign { path: path.to_owned(), what },
-        Identity::Newer(found) => OpenError::Newer { path: path.to_owned(), found, supported: FORMAT },
-        Identity::Store(StoreError::Damaged { .. }) => {
-            OpenError::Damaged { path: path.to_owned(), what: "its records do not read".into(), backup: None }
-        }
-        Identity::Store(other) => failed(other),
-    })
-}
-
 /// Path of the store file in a folder.
 pub fn store_path(dir: &Path) -> PathBuf {
     dir.join(STORE_FILE)
 }
-
-/// Names kept for the store's own settings.
-pub(super) const OWN_SETTINGS: [&str; 3] = [tables::SETTING_STORE, tables::SETTING_SEQ, tables::SETTING_AUDIT];

@@ -3,13 +3,12 @@
 //! It never lingers for more. A job that fails before it wrote is just answered; one that wrote and then failed takes the transaction
 //! back, and the others run again without it. Must not know: what the jobs write.
 
-use super::codec::Checks;
 use super::error::{StoreError, engine};
 use super::handle::{Handle, Health};
 use super::job::{Fate, Job, Ran};
 use super::rows::{guarded, panic_text};
 use super::write_tx::{Hook, WriteTx};
-use crate::limits::{AUDIT_FLUSH_MS, WRITE_BATCH_MAX};
+use crate::limits::{AUDIT_FLUSH_MS, INTEGRITY_AT_OPEN_BYTES_MAX, WRITE_BATCH_MAX};
 use redb::Database;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -158,7 +157,7 @@ impl Writer {
         audit: &std::collections::VecDeque<tiro_schema::record::AuditRecord>,
     ) -> Attempt {
         let not_done = |error| Attempt::Failed(Fate::NotDone(self.handle.describe(error)));
-        let mut tx = match begin(database, self.handle.checks(), self.handle.now_ms()) {
+        let mut tx = match begin(database, &self.handle) {
             Ok(tx) => tx,
             Err(error) => return not_done(error),
         };
@@ -218,10 +217,14 @@ impl Writer {
     }
 }
 
-fn begin(database: &Database, checks: Checks, now_ms: i64) -> Result<WriteTx, StoreError> {
+/// Begins a transaction. A file too large to be checked before the first answer records its allocation with every commit, so that it
+/// opens in milliseconds however it was left: at 1,088 MB 6 ms instead of 1.7 s, for 72 KB more written a commit (197 instead of 125)
+/// and 0.1 ms of CPU. A smaller one is walked at every open (272 MB: 0.45 s with both cores busy), which is the check and the repair.
+fn begin(database: &Database, handle: &Handle) -> Result<WriteTx, StoreError> {
     let mut transaction = guarded(|| database.begin_write().map_err(engine))?;
     transaction.set_two_phase_commit(true);
-    WriteTx::new(transaction, checks, now_ms)
+    transaction.set_quick_repair(handle.file_bytes() > INTEGRITY_AT_OPEN_BYTES_MAX);
+    WriteTx::new(transaction, handle.checks(), handle.now_ms())
 }
 
 fn run_hooks(hooks: Vec<Hook>) {

@@ -12,3 +12,6 @@ pub use block::Block;
 pub use bytes::BlockBytesError;
 pub use door::{VectorError, admit, check_vector};
 pub use kernels::dot;
+
+pub(crate) use codes::{encode, row_len};
+pub(crate) use kernels::dot_codes;

@@ -60,6 +60,22 @@ result! {
         /// Name of the last backup, when there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_backup_at: Option<Timestamp>,
+        /// How far the opening of the store is; only while `starting`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        starting: Option<StartProgress>,
+    }
+}
+
+result! {
+    /// How far the opening of the store is.
+    StartProgress {
+        /// What is being done.
+        stage: String,
+        /// Units done.
+        done: u64,
+        /// Units in all, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<u64>,
     }
 }
 

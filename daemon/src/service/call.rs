@@ -1,0 +1,100 @@
+//! From params as JSON to a typed call and back: the one place where a verb's types meet the wire.
+//!
+//! Must not know: any verb.
+
+use super::error::invalid_params;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tiro_schema::{ErrorKind, ErrorObject};
+
+/// Reads the params of a verb; `_meta` is left out.
+///
+/// # Errors
+/// `invalidParams` with the path to what does not fit.
+pub fn read_params<P: DeserializeOwned>(mut params: Value) -> Result<P, ErrorObject> {
+    if params.is_null() {
+        params = Value::Object(serde_json::Map::new());
+    }
+    if let Value::Object(members) = &mut params {
+        members.shift_remove("_meta");
+    }
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.into_inner().to_string();
+        let path = if path == "." { String::new() } else { path };
+        let path = with_unknown_member(path, &message);
+        invalid_params(&path, &message)
+    })
+}
+
+/// Serde names an unknown member in its message and points to the object around it: point to the member.
+fn with_unknown_member(path: String, message: &str) -> String {
+    let named = |prefix: &str| message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()).map(str::to_owned);
+    let Some(name) = named("unknown field `").or_else(|| named("missing field `")) else {
+        return path;
+    };
+    if path == name || path.ends_with(&format!(".{name}")) {
+        path
+    } else if path.is_empty() {
+        name
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+/// Writes the result of a verb.
+///
+/// # Errors
+/// `internal` when it has no JSON form.
+pub fn write_result<R: Serialize>(result: R) -> Result<Value, ErrorObject> {
+    serde_json::to_value(result).map_err(|error| ErrorObject::new(ErrorKind::Internal, format!("the result has no JSON form: {error}")))
+}
+
+/// Calls a verb: params in, result or error out.
+///
+/// # Errors
+/// `invalidParams`, or what the verb says.
+pub async fn call<P, R, E, F>(params: Value, verb: impl FnOnce(P) -> F) -> Result<Value, ErrorObject>
+where
+    P: DeserializeOwned,
+    R: Serialize,
+    E: Into<ErrorObject>,
+    F: Future<Output = Result<R, E>>,
+{
+    let params = read_params(params)?;
+    write_result(verb(params).await.map_err(Into::into)?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
+    use tiro_schema::wire::InitializeParams;
+
+    fn path(params: Value) -> String {
+        let error = read_params::<InitializeParams>(params).unwrap_err();
+        assert_eq!(error.code, -32602);
+        error.data.unwrap().details["path"].as_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn params_that_do_not_fit_name_their_path() {
+        // API-1
+        let good = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": "a"}, "_meta": {"x": 1}});
+        assert!(read_params::<InitializeParams>(good.clone()).is_ok());
+        let mut wrong = good.clone();
+        wrong["protocol"]["max"] = json!("one");
+        assert_eq!(path(wrong), "protocol.max");
+        let mut unknown = good.clone();
+        unknown["colour"] = json!(1);
+        assert_eq!(path(unknown), "colour");
+        let mut nested = good;
+        nested["client"]["colour"] = json!(1);
+        assert_eq!(path(nested), "client.colour");
+        assert_eq!(path(json!({"protocol": {"min": 1, "max": 1}})), "client");
+        assert_eq!(path(json!({"protocol": {"min": 1}, "client": {"name": "a"}})), "protocol.max");
+        assert_eq!(path(Value::Null), "protocol");
+    }
+}

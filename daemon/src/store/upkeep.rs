@@ -1,0 +1,153 @@
+//! The store's long pieces of work: backup, verify, restore; and the thread that makes backups daily and checks a large file behind its opening.
+//!
+//! They block: call them on a thread that may wait. Must not know: the wire, the index (handed in as a closure).
+
+use super::backup::{self, BackupFile, BackupReport, Copying};
+use super::error::StoreError;
+use super::open::Progress;
+use super::restore::{self, RestoreReport};
+use super::verify::{IndexCheck, VerifyReport, Verifying};
+use super::{Health, Store, StoreChange};
+use crate::limits::{BACKUP_INTERVAL_MS, BACKUP_LOOK_MS};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+impl Store {
+    /// Copies the store, as it is now, into one file: `to`, or a new one in the backup folder, of which the newest few are kept.
+    ///
+    /// # Errors
+    /// The disk's, `Damaged`, `Interrupted` when cancelled; no file is left then.
+    pub fn backup(
+        &self,
+        to: Option<&Path>,
+        progress: &Progress,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<BackupReport, StoreError> {
+        let handle = self.handle();
+        let view = handle.long_view()?;
+        let copying = Copying { dir: &handle.dir, options: &handle.options, progress, cancelled };
+        copying.run(&view, to).inspect_err(|error| self.notice(error))
+    }
+
+    /// Backups in the backup folder, newest first.
+    pub fn backups(&self) -> Vec<BackupFile> {
+        backup::list(&self.handle().dir)
+    }
+
+    /// Makes a backup when the newest is a day old (or there is none and the store is a day old) and something was written since.
+    ///
+    /// # Errors
+    /// As [`Store::backup`].
+    pub fn backup_if_due(&self, progress: &Progress, cancelled: &dyn Fn() -> bool) -> Result<Option<BackupReport>, StoreError> {
+        let newest = self.backups().into_iter().next();
+        let (since, seq) = newest.map_or((self.identity().created_at_ms, 0), |newest| (newest.created_at_ms, newest.seq));
+        let now = self.handle().now_ms();
+        // A newest backup from the future means that the clock was set back: then it says nothing about its age.
+        let due = now >= since.saturating_add(BACKUP_INTERVAL_MS) || now < since;
+        if !due || self.seq() == seq || self.health() != Health::Well {
+            return Ok(None);
+        }
+        self.backup(None, progress, cancelled).map(Some)
+    }
+
+    /// Checks every record, every table's count, every pointer between tables and the audit's chain; and the index, where a check of it is
+    /// handed in. Damage closes the store to reads and writes.
+    ///
+    /// # Errors
+    /// The disk's, or `Interrupted` when cancelled. What is wrong with the store is in the report.
+    pub fn verify(
+        &self,
+        index: Option<IndexCheck<'_>>,
+        progress: &Progress,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<VerifyReport, StoreError> {
+        let view = self.handle().long_view()?;
+        let report = Verifying { progress, cancelled, index }.run(&view)?;
+        if let Some(damage) = &report.damage {
+            self.notice(damage);
+        }
+        Ok(report)
+    }
+
+    /// Puts a backup in the place of the store: the one asked for, or the newest good one. The present file is set aside. Afterwards the epoch
+    /// is new, and the listener was told `Restored`.
+    ///
+    /// # Errors
+    /// Why no backup could be put in place; the store is then as it was, or as [`Store::health`] says.
+    pub fn restore(
+        &self,
+        asked: Option<&Path>,
+        progress: &Progress,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<RestoreReport, StoreError> {
+        let handle = self.handle();
+        let options = super::OpenOptions { progress: progress.clone(), ..handle.options.clone() };
+        let chosen = restore::choose(&handle.dir, asked, &options, cancelled)?;
+        let epoch = handle.record().epoch.max(chosen.epoch).max(handle.noted_epoch().unwrap_or(0)) + 1;
+        restore::prepare(&handle.dir, &chosen, epoch, &options)?;
+        let (dir, aside) = (handle.dir.clone(), restore::aside_name(&handle.dir, handle.now_ms()));
+        let set_aside = aside.clone();
+        self.exclusive(Box::new(move || restore::swap(&dir, aside.as_deref())), StoreChange::Restored)?;
+        Ok(RestoreReport { from: chosen.path, set_aside, memories: chosen.memories, epoch })
+    }
+
+    fn notice(&self, error: &StoreError) {
+        if matches!(error, StoreError::Damaged { .. }) {
+            self.handle().found_damage(error);
+        }
+    }
+
+    /// Folder of the store.
+    pub fn dir(&self) -> PathBuf {
+        self.handle().dir.clone()
+    }
+}
+
+/// The thread that makes daily backups, and first checks a file that was too large to be checked before the first answer. Ends when dropped.
+pub struct Upkeep {
+    stop: Option<SyncSender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Upkeep {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn start(store: Store) -> std::io::Result<Upkeep> {
+        let (stop, stopped) = sync_channel::<()>(0);
+        let thread = std::thread::Builder::new().name("store-upkeep".into()).spawn(move || {
+            let quiet: Progress = std::sync::Arc::new(|_, _, _| {});
+            let is_over = || !matches!(stopped.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty));
+            if store.handle().take_unchecked() {
+                match store.verify(None, &quiet, &is_over) {
+                    Ok(report) if report.problems.is_empty() => tracing::info!(report.elapsed_ms, "the store was checked whole"),
+                    Ok(report) => tracing::error!(problems = ?report.problems, "the store is not whole"),
+                    Err(error) => tracing::warn!(%error, "the store was not checked whole"),
+                }
+            }
+            loop {
+                match store.backup_if_due(&quiet, &is_over) {
+                    Ok(Some(report)) => tracing::info!(path = %report.path.display(), report.bytes, "backup made"),
+                    Ok(None) => {}
+                    Err(error) => tracing::warn!(%error, "the daily backup was not made"),
+                }
+                if !matches!(stopped.recv_timeout(Duration::from_millis(BACKUP_LOOK_MS)), Err(RecvTimeoutError::Timeout)) {
+                    return;
+                }
+            }
+        })?;
+        Ok(Upkeep { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Upkeep {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
