@@ -11,6 +11,7 @@ pub mod harden;
 pub mod harness;
 pub mod idempotency;
 pub mod limits;
+pub mod memory;
 pub mod model;
 pub mod paths;
 pub mod rpc;

@@ -119,6 +119,8 @@ pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 pub const HITS_MAX: u32 = 200;
 /// Hits of one recall when the call does not say.
 pub const HITS_DEFAULT: u32 = 5;
+/// Index documents one recall asks for at most, to make up for passages of one memory.
+pub const KEYS_PER_SEARCH_MAX: usize = 1_000;
 /// Hits a context may hold when the call does not say.
 pub const CONTEXT_HITS_DEFAULT: u32 = 20;
 /// Tokens of a context when the call does not say.
@@ -137,12 +139,18 @@ pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub const PAGE_SCAN_MAX: usize = 20_000;
 /// Audit rows one page may read.
 pub const AUDIT_SCAN_MAX: usize = 20_000;
+/// Memories one call may forget by a filter or with their space.
+pub const FORGET_MEMORIES_MAX: usize = 2_000_000;
 /// Milliseconds a forgotten memory can be brought back: 7 days.
 pub const UNDO_FORGET_MS: i64 = 7 * 24 * 3_600 * 1_000;
 /// Versions `memory/undo` looks back through.
 pub const UNDO_VERSIONS_MAX: usize = 1_000;
-/// Outbox rows read at a time when the index catches up.
+/// Outbox rows or memories read at a time when the index catches up.
 pub const REPLAY_ROWS: usize = 1_024;
+/// Milliseconds between two trims of the outbox.
+pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
+/// Threads that prepare the items of one call, or the index at its rebuilding.
+pub const PREPARE_THREADS_MAX: usize = 4;
 
 // Model.
 

@@ -86,6 +86,13 @@ pub fn prepare(mut document: Document) -> Prepared {
 }
 
 impl Prepared {
+    /// Gives the document its place: key, sequence and space are often known only once the write that stores it has begun.
+    pub fn place(&mut self, key: u64, seq: u64, space: u32) {
+        self.document.key = key;
+        self.document.seq = seq;
+        self.document.space = space;
+    }
+
     /// Key of the document.
     pub fn key(&self) -> u64 {
         self.document.key

@@ -5,7 +5,9 @@
 pub mod call;
 pub mod daemon;
 pub mod error;
+pub mod memory;
 pub mod reception;
+pub mod store_error;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;

@@ -11,7 +11,7 @@ params! {
         /// The memories, by id or unique prefix.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ids: Option<Vec<String>>,
-        /// All that fits; needs `space`.
+        /// All that fits, of every status unless it names some; needs `space`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filter: Option<Filter>,
         /// The space the filter looks in.

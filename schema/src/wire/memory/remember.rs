@@ -64,7 +64,7 @@ params! {
 pub enum RememberOutcome {
     /// A new memory.
     Created,
-    /// The same was known: its sources and seen count grew.
+    /// The same was known: its seen count, sources and labels grew; its words and times stay.
     Duplicate,
     /// A known memory was changed.
     Updated,

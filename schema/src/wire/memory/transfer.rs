@@ -49,6 +49,15 @@ pub struct ExportLine {
     /// The id of the memory that took its place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<String>,
+    /// The id of the memory whose place it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
+    /// When it was last put to use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<Timestamp>,
+    /// How often it was put to use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_count: Option<u64>,
     /// Further sources beyond `source`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_sources: Option<Vec<super::Source>>,

@@ -1,0 +1,119 @@
+//! `memory/audit`: who did what, newest first, of one space or one memory.
+//!
+//! Must not know: how rows are chained.
+
+use super::cursor::{Binding, page_limit};
+use super::draft::space_name;
+use super::resolve::{id_text, resolve, whole_id};
+use super::{Memory, MemoryError};
+use crate::caller::Caller;
+use crate::clock;
+use crate::limits::{AUDIT_SCAN_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, REPLAY_ROWS};
+use crate::store::{Reads, StoreError};
+use std::collections::HashMap;
+use tiro_schema::convert;
+use tiro_schema::record::AuditRecord;
+use tiro_schema::wire::memory::{AuditParams, AuditResult, AuditRow};
+
+const METHOD: &str = "memory/audit";
+
+/// Whose rows are asked for.
+#[derive(Clone, Copy)]
+enum About {
+    Space(u32),
+    /// A memory of a space: other ids of its rows are not shown.
+    Memory(u32, u64),
+}
+
+impl Memory {
+    /// A page of the audit. It may be short, even empty, and still have a cursor: the work of one page is bounded. Rows about a
+    /// memory (a forgotten one too, by its whole id) show that id only.
+    ///
+    /// # Errors
+    /// `Invalid` about params, `NotFound`, `Ambiguous`, and the store's.
+    pub async fn audit(&self, caller: &Caller, params: AuditParams) -> Result<AuditResult, MemoryError> {
+        if params.id.is_some() && params.space.is_some() {
+            return Err(MemoryError::invalid("space", "give id or space, not both"));
+        }
+        let limit = page_limit(params.limit, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX)?;
+        let space = space_name("space", params.space.as_deref())?;
+        let binding = Binding::of(METHOD, &(&params.id, &space));
+        let before = binding.place(params.cursor.as_deref())?.unwrap_or(u64::MAX);
+        let caller = caller.clone();
+        self.blocking(move |memory| {
+            let Some(about) = memory.about(&params, &space)? else { return Ok(AuditResult { items: Vec::new(), next_cursor: None }) };
+            let (rows, next) = memory.store().read(|tx| scan(tx, about, before, limit))?;
+            let items = memory.store().read(|tx| wire_rows(tx, about, &rows))?;
+            let of = match about {
+                About::Space(space) => (space, 0),
+                About::Memory(space, key) => (space, key),
+            };
+            memory.audit_read(&caller, METHOD, &[of]);
+            Ok(AuditResult { items, next_cursor: next.map(|row| binding.cursor(row)) })
+        })
+        .await
+    }
+
+    fn about(&self, params: &AuditParams, space: &str) -> Result<Option<About>, MemoryError> {
+        self.store().read(|tx| match &params.id {
+            None => Ok(tx.space_by_name(space)?.map(|s| About::Space(s.id))),
+            Some(id) => {
+                let key = whole_id(id).map(|id| tx.key_of_id(&id)).transpose()?.flatten();
+                let forgotten = key.map(|key| tx.memory(key)).transpose()?.flatten();
+                let record = forgotten.map_or_else(|| resolve(tx, id, "id"), Ok)?;
+                Ok(Some(About::Memory(record.space, record.key)))
+            }
+        })
+    }
+}
+
+fn scan(tx: &impl Reads, about: About, before: u64, limit: usize) -> Result<(Vec<AuditRecord>, Option<u64>), StoreError> {
+    let (mut rows, mut place, mut scanned) = (Vec::new(), before, 0);
+    loop {
+        let chunk = tx.audit(place, REPLAY_ROWS)?;
+        let Some(last) = chunk.last().map(|r| r.row) else { return Ok((rows, None)) };
+        for row in chunk {
+            if rows.len() == limit || scanned == AUDIT_SCAN_MAX {
+                return Ok((rows, Some(place)));
+            }
+            scanned += 1;
+            place = row.row;
+            let wanted = match about {
+                About::Space(space) => row.space == space,
+                About::Memory(_, key) => row.keys.contains(&key),
+            };
+            if wanted {
+                rows.push(row);
+            }
+        }
+        place = last;
+    }
+}
+
+fn wire_rows(tx: &impl Reads, about: About, rows: &[AuditRecord]) -> Result<Vec<AuditRow>, StoreError> {
+    let mut ids: HashMap<u64, String> = HashMap::new();
+    let mut names: HashMap<u32, String> = HashMap::new();
+    let mut shown = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut row_ids = Vec::new();
+        for key in row.keys.iter().filter(|key| !matches!(about, About::Memory(_, only) if only != **key)) {
+            if !ids.contains_key(key) {
+                let id = tx.memory(*key)?.map(|r| id_text(&r.id)).unwrap_or_default();
+                ids.insert(*key, id);
+            }
+            row_ids.extend(ids.get(key).filter(|id| !id.is_empty()).cloned());
+        }
+        if !names.contains_key(&row.space) {
+            names.insert(row.space, super::show::space_name_of(tx, row.space)?);
+        }
+        shown.push(AuditRow {
+            at: clock::format(row.at_ms, None),
+            method: row.method.clone(),
+            access: if row.write { "write" } else { "read" }.to_owned(),
+            space: names.get(&row.space).cloned().unwrap_or_default(),
+            ids: row_ids,
+            actor: convert::actor(&row.actor),
+        });
+    }
+    Ok(shown)
+}

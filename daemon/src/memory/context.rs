@@ -1,0 +1,75 @@
+//! `memory/context`: what fits a question, as one block ready for a prompt.
+//!
+//! Must not know: how the block is written.
+
+use super::block::{Entry, block, entry, frame};
+use super::recall::{FoundHit, take};
+use super::recall_plan::Plan;
+use super::resolve::id_text;
+use super::{Memory, MemoryError};
+use crate::caller::Caller;
+use crate::limits::{CONTEXT_HITS_DEFAULT, CONTEXT_TOKENS_DEFAULT};
+use crate::{clock, tokens};
+use tiro_schema::convert::{STATUS_ACTIVE, category_of, status_of};
+use tiro_schema::wire::Open;
+use tiro_schema::wire::memory::{Category, ContextResult, RecallParams, Status};
+use uuid::Uuid;
+
+const METHOD: &str = "memory/context";
+
+impl Memory {
+    /// Finds as `recall` does and lays the hits out as one block within the token budget, header included. Of a long text
+    /// only the passage that fits best is shown. Empty when nothing was found.
+    ///
+    /// # Errors
+    /// `Invalid` and `TooLarge` about params, and the store's.
+    pub async fn context(&self, caller: &Caller, params: RecallParams) -> Result<ContextResult, MemoryError> {
+        let plan = Plan::new(&params, CONTEXT_HITS_DEFAULT)?;
+        let (plan, mut found) = self.blocking(move |memory| { let found = memory.find(&plan)?; Ok((plan, found)) }).await?;
+        let mut room = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
+        let mut entries: Vec<String> = Vec::new();
+        if take(&mut room, tokens::estimate(&frame())) {
+            found.hits.retain(|hit| {
+                let text = written(entries.len() + 1, hit);
+                let fits = take(&mut room, tokens::estimate(&text));
+                if fits {
+                    entries.push(text);
+                }
+                fits
+            });
+        } else {
+            found.hits.clear();
+        }
+        self.after_recall(caller, METHOD, &plan, &found).await?;
+        let text = block(&entries);
+        Ok(ContextResult {
+            tokens: tokens::estimate(&text),
+            ids: found.hits.iter().map(|h| id_text(&h.record.id)).collect(),
+            recall_id: Uuid::new_v4().to_string(),
+            strength: found.strength.into(),
+            below_threshold: found.below_threshold,
+            text,
+        })
+    }
+}
+
+fn written(number: usize, hit: &FoundHit) -> String {
+    let record = &hit.record;
+    let source = record.sources.first();
+    let at = clock::format(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min);
+    let passage = hit.passage_text();
+    let status = (record.status != STATUS_ACTIVE).then(|| Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string());
+    entry(number, &Entry {
+        id: &id_text(&record.id),
+        text: passage.unwrap_or(&record.text),
+        passage: passage.is_some(),
+        category: Open::from(category_of(record.category).unwrap_or(Category::Other)).to_string(),
+        at: at.0,
+        occurred: record.occurred_at_ms.is_some(),
+        space: &hit.space,
+        speaker: source.and_then(|s| s.speaker.as_deref()),
+        session: source.and_then(|s| s.session.as_deref()),
+        program: source.and_then(|s| s.program.as_deref()),
+        status,
+    })
+}

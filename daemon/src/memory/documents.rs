@@ -1,0 +1,133 @@
+//! Between a stored memory and the index: its passages as documents, their keys, and the change a write makes.
+//!
+//! Must not know: verbs.
+
+use super::Memory;
+use super::passages::passages;
+use crate::limits::PASSAGES_MAX;
+use crate::store::{Reads, StoreError, WriteTx};
+use tiro_index::embed::{Embedder, PassageKind, Role};
+use tiro_index::{Change, Document, Prepared, Status, prepare};
+use tiro_schema::convert::STATUS_FORGOTTEN;
+use tiro_schema::record::{MemoryRecord, SourceRecord, UseRecord};
+
+/// Bits of an index key that are the memory's; above them stands the number of the passage.
+const MEMORY_BITS: u32 = 48;
+
+/// The index's key of a memory's passage.
+pub(super) fn index_key(memory: u64, passage: usize) -> u64 {
+    memory | (passage as u64) << MEMORY_BITS
+}
+
+/// The memory and the passage of an index's key.
+pub(super) fn memory_of(index_key: u64) -> (u64, usize) {
+    (index_key & ((1 << MEMORY_BITS) - 1), (index_key >> MEMORY_BITS) as usize)
+}
+
+/// What comes of embedding a text: one vector a passage, empty where the model knows nothing of it.
+pub(super) fn embed(embedder: &dyn Embedder, text: &str, source: Option<&SourceRecord>) -> Vec<Vec<f32>> {
+    let role = Role::Passage(passage_kind(source));
+    passages(text).into_iter().map(|range| embedder.embed(role, &text[range]).unwrap_or_default()).collect()
+}
+
+/// What stands in a conversation is a turn; everything else is a fact.
+fn passage_kind(source: Option<&SourceRecord>) -> PassageKind {
+    match source {
+        Some(s) if s.session.is_some() && (s.speaker.is_some() || s.position.is_some()) => PassageKind::Turn,
+        _ => PassageKind::Fact,
+    }
+}
+
+/// The documents of a memory, analysed.
+pub(super) fn documents(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec<f32>]) -> Vec<Prepared> {
+    passages(&record.text)
+        .into_iter()
+        .enumerate()
+        .map(|(n, range)| prepare(document(record, usage, n, &record.text[range], vectors.get(n))))
+        .collect()
+}
+
+fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str, vector: Option<&Vec<f32>>) -> Document {
+    let told = record.sources.iter().find(|s| s.session.is_some());
+    let mut speakers: Vec<String> = record.sources.iter().filter_map(|s| s.speaker.clone()).collect();
+    speakers.sort_unstable();
+    speakers.dedup();
+    Document {
+        key: index_key(record.key, passage),
+        seq: record.seq,
+        space: record.space,
+        status: Status::from_code(record.status).unwrap_or(Status::Archived),
+        kind: record.kind,
+        category: record.category,
+        pinned: record.pinned,
+        importance: record.importance,
+        created_at_ms: record.created_at_ms,
+        occurred_at_ms: record.occurred_at_ms,
+        last_used_at_ms: (usage.use_count > 0).then_some(usage.last_used_at_ms),
+        use_count: u32::try_from(usage.use_count).unwrap_or(u32::MAX),
+        tags: record.tags.clone(),
+        entities: record.entities.clone(),
+        speakers,
+        session: told.and_then(|s| s.session.clone()),
+        position: told.and_then(|s| s.position),
+        text: text.to_owned(),
+        vector: vector.filter(|v| !v.is_empty()).cloned(),
+    }
+}
+
+/// What the index has to do so that it holds this state of a memory and no other.
+pub(super) fn changes(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec<f32>]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if record.status != STATUS_FORGOTTEN {
+        changes.extend(documents(record, usage, vectors).into_iter().map(Change::Upsert));
+    }
+    // Passages of an earlier, longer text, and everything of a forgotten one.
+    if record.version > 1 {
+        changes.extend((changes.len()..PASSAGES_MAX).map(|n| Change::Remove { key: index_key(record.key, n), seq: record.seq }));
+    }
+    changes
+}
+
+/// The same, with use statistics and vectors read from the store.
+pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<Change>, StoreError> {
+    if record.status == STATUS_FORGOTTEN {
+        return Ok(changes(record, &UseRecord::default(), &[]));
+    }
+    let vectors = tx.vectors(record.key, record.vector_version)?;
+    Ok(changes(record, &tx.usage(record.key)?, &vectors))
+}
+
+impl Memory {
+    /// Writes a new version of a memory that is there already, and tells the index of it once it is durable.
+    pub(super) fn write_version(&self, tx: &mut WriteTx, record: &MemoryRecord, vectors: Option<&[Vec<f32>]>) -> Result<(), StoreError> {
+        tx.put_memory(record, vectors)?;
+        let changes = changes_of(tx, record)?;
+        let memory = self.clone();
+        tx.after_commit(Box::new(move || memory.index().apply(changes)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_fold_back() {
+        for (memory, passage) in [(1, 0), (7, 65), ((1 << MEMORY_BITS) - 1, 3)] {
+            assert_eq!(memory_of(index_key(memory, passage)), (memory, passage));
+        }
+    }
+
+    #[test]
+    fn a_shorter_text_takes_its_old_passages_out() {
+        let mut record = MemoryRecord { key: 9, version: 1, seq: 9, text: "short".into(), ..MemoryRecord::default() };
+        assert_eq!(changes(&record, &UseRecord::default(), &[]).len(), 1);
+        record.version = 2;
+        assert_eq!(changes(&record, &UseRecord::default(), &[]).len(), PASSAGES_MAX);
+        record.status = STATUS_FORGOTTEN;
+        let all = changes(&record, &UseRecord::default(), &[]);
+        assert!(all.iter().all(|c| matches!(c, Change::Remove { .. })) && all.len() == PASSAGES_MAX);
+    }
+}

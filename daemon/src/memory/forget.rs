@@ -1,0 +1,169 @@
+//! `memory/forget`: hidden everywhere at once, and for seven days brought back by undo.
+//!
+//! Must not know: physical removal.
+
+use super::draft::space_name;
+use super::filter::{Sieve, Unnamed};
+use super::list::{Walk, walk};
+use super::resolve::{id_text, resolve_all};
+use super::{Memory, MemoryError, ledger};
+use crate::caller::Caller;
+use crate::clock;
+use crate::idempotency::Key;
+use crate::limits::{FORGET_MEMORIES_MAX, IDS_LISTED_MAX, ITEMS_PER_TRANSACTION, PAGE_SCAN_MAX, UNDO_FORGET_MS};
+use crate::store::{Direction, Reads, WriteTx};
+use tiro_schema::convert::{CHANGE_FORGOTTEN, STATUS_FORGOTTEN};
+use tiro_schema::record::MemoryRecord;
+use tiro_schema::wire::memory::{Filter, ForgetParams, ForgetResult};
+
+const METHOD: &str = "memory/forget";
+
+
+impl Memory {
+    /// Hides memories: named, or all of a space that pass a filter (of every status unless the filter names some). Many are
+    /// hidden in several transactions, in order; a call that fails in between may be repeated and goes on with the rest.
+    ///
+    /// # Errors
+    /// `Invalid`, `TooLarge`, `NotFound`, `Ambiguous`, `Key`, `Cancelled`, and the store's.
+    pub async fn forget(&self, caller: &Caller, params: ForgetParams) -> Result<ForgetResult, MemoryError> {
+        let key = Key::of(METHOD, params.space.as_deref().unwrap_or(""), params.key.as_deref(), &params)?;
+        if let Some(answer) = self.answered(key.as_ref())? {
+            return Ok(answer);
+        }
+        let dry_run = params.dry_run.unwrap_or(false);
+        let (records, key) = (self.blocking(move |memory| memory.to_forget(&params)).await?, key);
+        if dry_run {
+            return Ok(self.forgotten(&records, None));
+        }
+        self.forget_records(caller, METHOD, records, key).await
+    }
+
+    fn to_forget(&self, params: &ForgetParams) -> Result<Vec<(u64, [u8; 16])>, MemoryError> {
+        match (&params.ids, &params.filter) {
+            (Some(ids), None) if params.space.is_none() => self.store().read(|tx| Ok(resolve_all(tx, ids)?.iter().map(|r| (r.key, r.id)).collect())),
+            (Some(_), None) => Err(MemoryError::invalid("space", "goes with filter, not with ids")),
+            (None, Some(filter)) if *filter == Filter::default() => {
+                Err(MemoryError::invalid("filter", "an empty filter fits everything: to forget a whole space, call space/delete"))
+            }
+            (None, Some(filter)) => {
+                if params.space.is_none() {
+                    return Err(MemoryError::invalid("space", "needed with filter"));
+                }
+                self.matching(&space_name("space", params.space.as_deref())?, &Sieve::new(Some(filter), Unnamed::Every)?)
+            }
+            _ => Err(MemoryError::invalid("ids", "give exactly one of ids and filter")),
+        }
+    }
+
+    /// Key and id of every memory of a space that passes.
+    pub(super) fn matching(&self, space: &str, sieve: &Sieve) -> Result<Vec<(u64, [u8; 16])>, MemoryError> {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.store().read(|tx| match tx.space_by_name(space)? {
+                None => Ok::<_, MemoryError>(None),
+                Some(space) => {
+                    let walk_over = Walk { space: space.id, sieve, text: None, direction: Direction::Ascending, after, limit: PAGE_SCAN_MAX };
+                    Ok(Some(walk(tx, &walk_over)?))
+                }
+            })?;
+            let Some(page) = page else { return Ok(found) };
+            found.extend(page.records.iter().map(|r| (r.key, r.id)));
+            if found.len() > FORGET_MEMORIES_MAX {
+                return Err(MemoryError::too_large("filter", "forgetMemoriesMax", FORGET_MEMORIES_MAX));
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// Hides these memories in bounded transactions. The answer is kept under the key with the last of them.
+    pub(super) async fn forget_records(
+        &self,
+        caller: &Caller,
+        method: &'static str,
+        records: Vec<(u64, [u8; 16])>,
+        key: Option<Key>,
+    ) -> Result<ForgetResult, MemoryError> {
+        let until_ms = self.now_ms().saturating_add(UNDO_FORGET_MS);
+        let mut answer = self.forgotten(&records, Some(until_ms));
+        let (total, mut done) = (records.len(), 0);
+        let mut chunks: Vec<Vec<u64>> = records.chunks(ITEMS_PER_TRANSACTION).map(|c| c.iter().map(|(key, _)| *key).collect()).collect();
+        if chunks.is_empty() && key.is_some() {
+            chunks.push(Vec::new());
+        }
+        let last = chunks.len().saturating_sub(1);
+        for (n, chunk) in chunks.into_iter().enumerate() {
+            if caller.cancel.is_cancelled() {
+                return Err(MemoryError::Cancelled);
+            }
+            done += chunk.len();
+            let (memory, who, base) = (self.clone(), caller.clone(), answer.clone());
+            let key = key.clone().filter(|_| n == last);
+            let written = self.store().write(method, move |tx| {
+                let now_ms = tx.now_ms();
+                if let Some(key) = &key
+                    && let Some(kept) = key.answered::<ForgetResult, MemoryError>(tx, now_ms)?
+                {
+                    return Ok(kept);
+                }
+                let mut answer = base.clone();
+                if let Some(seq) = memory.hide(tx, &who, method, &chunk)? {
+                    answer.seq = memory.store().seq_token(seq);
+                }
+                if let Some(key) = &key {
+                    key.keep(tx, &answer)?;
+                }
+                Ok::<_, MemoryError>(answer)
+            });
+            answer = written.await?;
+            caller.tell("forgetting", done as u64, Some(total as u64));
+        }
+        Ok(answer)
+    }
+
+    /// Writes the forgotten versions of some memories; one that is forgotten already is passed over. The newest sequence.
+    fn hide(&self, tx: &mut WriteTx, caller: &Caller, method: &str, keys: &[u64]) -> Result<Option<u64>, MemoryError> {
+        let mut hidden: Vec<MemoryRecord> = Vec::with_capacity(keys.len());
+        for key in keys {
+            if let Some(record) = tx.memory(*key)?.filter(|r| r.status != STATUS_FORGOTTEN) {
+                hidden.push(self.hide_one(tx, &record)?);
+            }
+        }
+        ledger::wrote(tx, caller, method, &ledger::touched(&hidden))?;
+        Ok(hidden.last().map(|r| r.seq))
+    }
+
+    /// Writes the forgotten version of a memory.
+    pub(super) fn hide_one(&self, tx: &mut WriteTx, record: &MemoryRecord) -> Result<MemoryRecord, MemoryError> {
+        let next = MemoryRecord {
+            version: record.version + 1,
+            seq: tx.next_seq(),
+            status: STATUS_FORGOTTEN,
+            change: CHANGE_FORGOTTEN,
+            recorded_at_ms: tx.now_ms(),
+            ..record.clone()
+        };
+        self.mark_current(tx, record, &next)?;
+        self.write_version(tx, &next, None)?;
+        Ok(next)
+    }
+
+    pub(super) fn forgotten(&self, records: &[(u64, [u8; 16])], until_ms: Option<i64>) -> ForgetResult {
+        ForgetResult {
+            count: records.len() as u64,
+            ids: records.iter().take(IDS_LISTED_MAX).map(|(_, id)| id_text(id)).collect(),
+            seq: self.store().seq_token(self.store().seq()),
+            undo_until: until_ms.map(|ms| clock::format(ms, None)),
+        }
+    }
+
+    /// The answer kept under a key, read before any work.
+    pub(super) fn answered<R: serde::de::DeserializeOwned>(&self, key: Option<&Key>) -> Result<Option<R>, MemoryError> {
+        match key {
+            Some(key) => self.store().read(|tx| key.answered(tx, self.now_ms())),
+            None => Ok(None),
+        }
+    }
+}

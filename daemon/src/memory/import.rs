@@ -1,0 +1,201 @@
+//! `memory/import`: lines of an export, or of the same form, become memories; each line is judged alone.
+//!
+//! Must not know: foreign formats, files.
+
+use super::draft::space_name;
+use super::import_line::{Line, read};
+use super::place::ensure_space;
+use super::resolve::id_text;
+use super::{Memory, MemoryError, ledger};
+use crate::caller::Caller;
+use crate::idempotency::Key;
+use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION};
+use crate::store::{Reads, WriteTx};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, STATUS_SUPERSEDED};
+use tiro_schema::record::MemoryRecord;
+use tiro_schema::wire::memory::{ImportParams, ImportResult, RefusedLine};
+
+const METHOD: &str = "memory/import";
+
+/// Lines read, and what was not taken.
+#[derive(Default)]
+struct Batch {
+    lines: Vec<(u64, Line)>,
+    refused: Vec<RefusedLine>,
+    unknown: BTreeMap<String, u64>,
+}
+
+/// What became of a line in the store.
+enum Taken {
+    Created(MemoryRecord),
+    Known,
+    Refused(String),
+}
+
+impl Memory {
+    /// Takes lines: new ones become memories with the id, times and status they name; an id that is there already counts as
+    /// known and stays as it is, and so does the same text where a line names no id. Members not known are reported and left out.
+    ///
+    /// # Errors
+    /// `TooLarge` for too many lines, `Invalid`, `Key`, `Cancelled`, and the store's. A line that does not fit is no error of the call.
+    pub async fn import(&self, caller: &Caller, params: ImportParams) -> Result<ImportResult, MemoryError> {
+        if params.lines.len() > ITEMS_PER_CALL_MAX {
+            return Err(MemoryError::too_large("lines", "itemsPerCallMax", ITEMS_PER_CALL_MAX));
+        }
+        let space = params.space.as_deref().map(|s| space_name("space", Some(s))).transpose()?;
+        let key = Key::of(METHOD, space.as_deref().unwrap_or(""), params.key.as_deref(), &params)?;
+        if let Some(answer) = self.answered(key.as_ref())? {
+            return Ok(answer);
+        }
+        let lines = params.lines;
+        let batch = self.blocking(move |memory| Ok(memory.read_lines(&lines, space.as_deref()))).await?;
+        let result = ImportResult {
+            created: 0,
+            duplicate: 0,
+            refused: batch.refused,
+            unknown_fields: batch.unknown,
+            seq: self.store().seq_token(self.store().seq()),
+        };
+        if params.dry_run.unwrap_or(false) {
+            let lines = batch.lines;
+            return self.blocking(move |memory| memory.only_judge(&lines, result)).await;
+        }
+        self.take_lines(caller, batch.lines, result, key).await
+    }
+
+    fn read_lines(&self, lines: &[Value], space: Option<&str>) -> Batch {
+        let now_ms = self.now_ms();
+        let mut batch = Batch::default();
+        for (n, value) in (0..).zip(lines) {
+            let unknown = &mut batch.unknown;
+            match read(self, value, space, now_ms, &mut |name| *unknown.entry(name.chars().take(64).collect()).or_default() += 1) {
+                Ok(line) => batch.lines.push((n, line)),
+                Err(reason) => batch.refused.push(RefusedLine { line: n, reason }),
+            }
+        }
+        batch
+    }
+
+    /// Writes the lines in bounded transactions; the answer is kept under the key with the last of them.
+    async fn take_lines(&self, caller: &Caller, lines: Vec<(u64, Line)>, mut result: ImportResult, key: Option<Key>) -> Result<ImportResult, MemoryError> {
+        let total = lines.len() as u64;
+        let mut chunks: Vec<Vec<(u64, Line)>> = lines.chunks(ITEMS_PER_TRANSACTION).map(<[_]>::to_vec).collect();
+        if chunks.is_empty() && key.is_some() {
+            chunks.push(Vec::new());
+        }
+        let last = chunks.len().saturating_sub(1);
+        for (n, chunk) in chunks.into_iter().enumerate() {
+            if caller.cancel.is_cancelled() {
+                return Err(MemoryError::Cancelled);
+            }
+            let (memory, who, base) = (self.clone(), caller.clone(), result.clone());
+            let key = key.clone().filter(|_| n == last);
+            let written = self.store().write(METHOD, move |tx| {
+                let now_ms = tx.now_ms();
+                if let Some(key) = &key
+                    && let Some(kept) = key.answered::<ImportResult, MemoryError>(tx, now_ms)?
+                {
+                    return Ok(kept);
+                }
+                let result = memory.take_chunk(tx, &who, &chunk, base.clone())?;
+                if let Some(key) = &key {
+                    key.keep(tx, &result)?;
+                }
+                Ok::<_, MemoryError>(result)
+            });
+            result = written.await?;
+            caller.tell("importing", result.created + result.duplicate, Some(total));
+        }
+        result.refused.sort_by_key(|r| r.line);
+        Ok(result)
+    }
+
+    fn take_chunk(&self, tx: &mut WriteTx, caller: &Caller, chunk: &[(u64, Line)], mut result: ImportResult) -> Result<ImportResult, MemoryError> {
+        let mut touched = Vec::new();
+        for (n, line) in chunk {
+            match self.take_line(tx, line)? {
+                Taken::Created(record) => {
+                    result.created += 1;
+                    touched.push((record.space, record.key));
+                    result.seq = self.store().seq_token(record.seq);
+                }
+                Taken::Known => result.duplicate += 1,
+                Taken::Refused(reason) => result.refused.push(RefusedLine { line: *n, reason }),
+            }
+        }
+        ledger::wrote(tx, caller, METHOD, &touched)?;
+        Ok(result)
+    }
+
+    fn take_line(&self, tx: &mut WriteTx, line: &Line) -> Result<Taken, MemoryError> {
+        if line.named
+            && let Some(key) = tx.key_of_id(&line.ready.record.id)?
+        {
+            let forgotten = tx.memory(key)?.is_some_and(|r| r.status == STATUS_FORGOTTEN);
+            return Ok(if forgotten { Taken::Refused(FORGOTTEN.to_owned()) } else { Taken::Known });
+        }
+        let space = match ensure_space(tx, &line.ready.draft.space) {
+            Ok(space) => space,
+            Err(error @ MemoryError::TooLarge { .. }) => return Ok(Taken::Refused(error.to_string())),
+            Err(error) => return Err(error),
+        };
+        if !line.named && line.ready.known(tx, space.id)?.is_some() {
+            return Ok(Taken::Known);
+        }
+        let of = |id: Option<[u8; 16]>, tx: &WriteTx| match id {
+            Some(id) => tx.key_of_id(&id),
+            None => Ok(None),
+        };
+        // Links hold in both directions whichever line comes first.
+        let (newer, older) = (of(line.superseded_by, tx)?, of(line.supersedes, tx)?);
+        let mut ready = line.ready.clone();
+        ready.record.superseded_by = newer;
+        let record = ready.create(self, tx, space.id, older)?;
+        if let Some(older) = older
+            && let Some(old) = tx.memory(older)?.filter(|o| o.superseded_by.is_none() && matches!(o.status, STATUS_SUPERSEDED | STATUS_ACTIVE))
+        {
+            self.give_way(tx, &old, record.key)?;
+        }
+        if let Some(newer) = newer
+            && let Some(new) = tx.memory(newer)?.filter(|n| n.supersedes.is_none() && n.status != STATUS_FORGOTTEN)
+        {
+            let next = MemoryRecord { version: new.version + 1, seq: tx.next_seq(), supersedes: Some(record.key), recorded_at_ms: tx.now_ms(), ..new };
+            self.write_version(tx, &next, None)?;
+        }
+        Ok(Taken::Created(record))
+    }
+
+    /// Counts what an import would do.
+    fn only_judge(&self, lines: &[(u64, Line)], mut result: ImportResult) -> Result<ImportResult, MemoryError> {
+        let mut seen: HashSet<(String, [u8; 16])> = HashSet::new();
+        self.store().read(|tx| {
+            for (n, line) in lines {
+                let id = line.ready.record.id;
+                let space = tx.space_by_name(&line.ready.draft.space)?.map(|s| s.id);
+                let there = match (line.named, tx.key_of_id(&id)?) {
+                    (true, Some(key)) => Some(tx.memory(key)?.is_some_and(|r| r.status == STATUS_FORGOTTEN)),
+                    (true, None) => None,
+                    (false, _) => match space {
+                        Some(space) => line.ready.known(tx, space)?.map(|_| false),
+                        None => None,
+                    },
+                };
+                let mark = if line.named { (id_text(&id), id) } else { (line.ready.draft.space.clone(), line.ready.draft.fingerprint) };
+                let repeated = !seen.insert(mark) && (line.named || !line.ready.draft.verbatim);
+                match there {
+                    Some(true) => result.refused.push(RefusedLine { line: *n, reason: FORGOTTEN.to_owned() }),
+                    None if !repeated => result.created += 1,
+                    _ => result.duplicate += 1,
+                }
+            }
+            Ok::<_, MemoryError>(())
+        })?;
+        result.refused.sort_by_key(|r| r.line);
+        Ok(result)
+    }
+}
+
+/// Why a line whose memory was forgotten here is not taken.
+const FORGOTTEN: &str = "this memory was forgotten here: undo that instead";

@@ -1,0 +1,111 @@
+//! Memory: what is kept, found, changed and forgotten. One file a verb, each with one public method of [`Memory`].
+//!
+//! A verb takes wire params and gives wire results. It reads and writes through the store, and tells the index of every change
+//! once it is durable, before the call is answered. Must not know: sockets, sessions, models.
+
+mod archive;
+mod audit;
+mod block;
+mod catch_up;
+mod context;
+mod cursor;
+mod documents;
+mod draft;
+mod error;
+mod export;
+mod filter;
+mod fingerprint;
+mod forget;
+mod get;
+mod import;
+mod import_line;
+mod ledger;
+mod list;
+mod merge_seen;
+mod open;
+mod passages;
+mod pin;
+mod place;
+mod recall;
+mod recall_plan;
+mod remember;
+mod remember_many;
+mod resolve;
+mod secrets;
+mod show;
+mod space;
+mod stats;
+mod supersede;
+mod undo;
+mod update;
+
+pub use error::MemoryError;
+pub use catch_up::IndexProgress;
+pub use open::MemoryOptions;
+pub use secrets::find as find_secret;
+
+use crate::clock::SharedClock;
+use crate::store::Store;
+use std::sync::Arc;
+use tiro_index::Index;
+use tiro_index::embed::Embedder;
+
+/// Half-lives and floor of decay. Ages are counted by the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecaySettings {
+    /// What is left of a score at any age, 0 to 1.
+    pub floor: f32,
+    /// Half-life in days of identity, preference and constraint.
+    pub lasting_days: u32,
+    /// Half-life in days of facts.
+    pub fact_days: u32,
+    /// Half-life in days of events.
+    pub event_days: u32,
+    /// Half-life in days of everything else.
+    pub other_days: u32,
+}
+
+impl Default for DecaySettings {
+    fn default() -> Self {
+        DecaySettings { floor: 0.8, lasting_days: 730, fact_days: 365, event_days: 180, other_days: 90 }
+    }
+}
+
+/// The memory of one store. Cheap to clone.
+#[derive(Clone)]
+pub struct Memory {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    index: Arc<open::IndexSlot>,
+    embedder: Arc<dyn Embedder>,
+    clock: SharedClock,
+    decay: DecaySettings,
+    stats: stats::Cache,
+}
+
+impl Memory {
+    fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    fn index(&self) -> Arc<Index> {
+        self.inner.index.get()
+    }
+
+    fn embedder(&self) -> &dyn Embedder {
+        &*self.inner.embedder
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.inner.clock.now_ms()
+    }
+
+    /// Runs work that reads much or computes long on a thread made for it.
+    async fn blocking<R: Send + 'static>(&self, work: impl FnOnce(&Memory) -> Result<R, MemoryError> + Send + 'static) -> Result<R, MemoryError> {
+        let memory = self.clone();
+        tokio::task::spawn_blocking(move || work(&memory)).await.unwrap_or(Err(MemoryError::Lost))
+    }
+}

@@ -1,0 +1,255 @@
+//! From a store to a memory that answers: the index is opened, catches up with the store, and is kept up with it.
+//!
+//! The store is the truth; the index is replayed from the outbox after its watermark, or fed every memory when it has none.
+//! Must not know: verbs.
+
+use super::catch_up::{IndexProgress, catch_up, feed_all, replay};
+use super::documents::memory_of;
+use super::{DecaySettings, Inner, Memory, MemoryError, stats};
+use crate::clock::SharedClock;
+use crate::limits::OUTBOX_TRIM_INTERVAL_MS;
+use crate::store::{Reads, Store, StoreChange, StoreError};
+use parking_lot::{Condvar, Mutex, RwLock};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tiro_index::embed::Embedder;
+use tiro_index::{Calibration, Identity, Index, IndexError, Settings, VectorSource};
+
+/// Setting that holds the sequence up to which the outbox was trimmed: an index behind it is fed everything.
+const SETTING_TRIMMED: &str = "outboxTrimmed";
+
+/// What a memory is opened with.
+pub struct MemoryOptions {
+    /// Folder of the index.
+    pub index_dir: PathBuf,
+    /// The embedder.
+    pub embedder: Arc<dyn Embedder>,
+    /// Source of time.
+    pub clock: SharedClock,
+    /// Settings of decay.
+    pub decay: DecaySettings,
+    /// Settings of the index.
+    pub index: Settings,
+}
+
+/// The index in use; another takes its place when it is rebuilt.
+pub(super) struct IndexSlot {
+    current: RwLock<Arc<Index>>,
+    dir: PathBuf,
+    settings: Settings,
+    stopping: Mutex<bool>,
+    stop: Condvar,
+}
+
+impl IndexSlot {
+    /// The index in use.
+    pub fn get(&self) -> Arc<Index> {
+        Arc::clone(&self.current.read())
+    }
+
+    /// Share of the lexical leg in a hybrid score.
+    pub fn lexical_weight(&self) -> f32 {
+        self.settings.lexical_weight
+    }
+}
+
+impl Memory {
+    /// Opens the index of a store and brings it up to date. Blocks: for a second at 100,000 memories, for some when it must be rebuilt.
+    ///
+    /// # Errors
+    /// The store's, and `Index` when the index folder cannot be used at all.
+    pub fn open(store: Store, options: MemoryOptions, progress: IndexProgress<'_>) -> Result<Memory, MemoryError> {
+        let MemoryOptions { index_dir, embedder, clock, decay, index: settings } = options;
+        let index = open_index(&store, &embedder, &index_dir, &settings)?;
+        let watermark = trusted_watermark(&store, &index)?;
+        catch_up(&store, &index.0, watermark, progress)?;
+        let slot = Arc::new(IndexSlot { current: RwLock::new(index.0), dir: index_dir, settings, stopping: Mutex::new(false), stop: Condvar::new() });
+        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats: stats::Cache::default() }) };
+        memory.keep_up();
+        Ok(memory)
+    }
+
+    /// Follows what happens to the store besides commits, and trims the outbox now and then.
+    fn keep_up(&self) {
+        let weak = Arc::downgrade(&self.inner);
+        self.store().on_change(move |change| {
+            let Some(inner) = weak.upgrade() else { return };
+            let memory = Memory { inner };
+            let done = match change {
+                StoreChange::Reopened => memory.catch_up_after_reopening(),
+                StoreChange::Restored => memory.replace_index(&|_, _, _| {}),
+            };
+            if let Err(error) = done {
+                tracing::error!(%error, "the index did not catch up with the store");
+            }
+        });
+        let (weak, slot) = (Arc::downgrade(&self.inner), Arc::clone(&self.inner.index));
+        let spawned = std::thread::Builder::new().name("outbox-trim".into()).spawn(move || trim_now_and_then(&weak, &slot));
+        if let Err(error) = spawned {
+            tracing::warn!(%error, "the outbox is not trimmed: no thread for it");
+        }
+    }
+
+    /// Ends what runs behind and writes the index's snapshot. The store is closed by its owner, after this.
+    pub fn close(&self) {
+        *self.inner.index.stopping.lock() = true;
+        self.inner.index.stop.notify_all();
+        if let Err(error) = self.index().close() {
+            tracing::warn!(%error, "the index was not closed in order; the next start replays more");
+        }
+    }
+
+    /// Builds the index anew from the store while the old one answers. Gives how many memories are in it. Blocks.
+    ///
+    /// # Errors
+    /// The store's and the index's.
+    pub fn rebuild(&self, progress: IndexProgress<'_>) -> Result<u64, MemoryError> {
+        let seq = self.store().seq();
+        let fresh = self.fresh_index()?;
+        let fed = feed_all(self.store(), &fresh, progress)?;
+        // On the writer's thread nothing else is committed: what came since is replayed, and no change falls between the two.
+        let memory = self.clone();
+        let swapped = Arc::clone(&fresh);
+        self.store().write_blocking("swap the index", move |_| memory.swap_in(&swapped, seq))?;
+        Ok(fed)
+    }
+
+    /// The same on the writer's thread, where no write can come in between.
+    fn replace_index(&self, progress: IndexProgress<'_>) -> Result<(), MemoryError> {
+        let fresh = self.fresh_index()?;
+        feed_all(self.store(), &fresh, progress)?;
+        self.swap_in(&fresh, self.store().seq())
+    }
+
+    fn fresh_index(&self) -> Result<Arc<Index>, MemoryError> {
+        let slot = &self.inner.index;
+        // The old one goes on answering from memory; its files are the new one's from now on.
+        if let Err(error) = slot.get().close() {
+            tracing::debug!(%error, "the index that is replaced was not closed in order");
+        }
+        let fresh = open_index(self.store(), &self.inner.embedder, &slot.dir, &slot.settings)?.0;
+        fresh.clear()?;
+        Ok(fresh)
+    }
+
+    fn swap_in(&self, fresh: &Arc<Index>, after: u64) -> Result<(), MemoryError> {
+        replay(self.store(), fresh, after, &|_, _, _| {})?;
+        for note in fresh.loaded(self.store().seq()) {
+            tracing::info!("{note}");
+        }
+        *self.inner.index.current.write() = Arc::clone(fresh);
+        Ok(())
+    }
+
+    /// A write whose outcome was unknown may stand in the reopened store.
+    fn catch_up_after_reopening(&self) -> Result<(), MemoryError> {
+        let index = self.index();
+        Ok(replay(self.store(), &index, index.stats().seq, &|_, _, _| {})?)
+    }
+
+    /// Compares the index with the store, memory by memory; what is wrong, in words. Blocks.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn verify_index(&self, progress: IndexProgress<'_>) -> Result<Vec<String>, MemoryError> {
+        let index = self.index();
+        let mut problems = index.verify();
+        let spaces = self.store().read(|tx| tx.spaces())?;
+        let total = spaces.len() as u64;
+        for (n, space) in spaces.iter().enumerate() {
+            progress("comparing the index", n as u64, total);
+            let held: std::collections::BTreeSet<u64> = index.held(space.id).into_iter().map(|(key, _)| memory_of(key).0).collect();
+            self.store().read(|tx| {
+                let mut missing = held.clone();
+                tx.keys_of_space(space.id, 0..=u64::MAX, crate::store::Direction::Ascending, &mut |key, status| {
+                    let shown = status != tiro_schema::convert::STATUS_FORGOTTEN;
+                    if shown != missing.remove(&key) && index.contains(key).is_some() != shown {
+                        problems.push(format!("memory {key} is {} the index", if shown { "not in" } else { "still in" }));
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                problems.extend(missing.iter().filter(|k| index.contains(**k).is_some()).map(|k| format!("the index holds {k}, which the store does not")));
+                Ok::<_, StoreError>(())
+            })?;
+        }
+        problems.truncate(100);
+        Ok(problems)
+    }
+}
+
+impl From<IndexError> for MemoryError {
+    fn from(error: IndexError) -> Self {
+        MemoryError::Index(error.to_string())
+    }
+}
+
+fn open_index(store: &Store, embedder: &Arc<dyn Embedder>, dir: &std::path::Path, settings: &Settings) -> Result<(Arc<Index>, u64), MemoryError> {
+    let record = store.identity();
+    let identity = Identity { store_id: record.id, epoch: record.epoch, model_id: embedder.model_id().to_owned(), dim: embedder.dimension() };
+    let scale = Arc::clone(embedder);
+    let calibration: Calibration = Arc::new(move |query| scale.background().z(query));
+    let opened = Index::open(dir, identity, settings.clone(), store.seq(), vectors_of(store.clone()), calibration)?;
+    for note in &opened.rebuilt {
+        tracing::warn!("the index is rebuilt: {note}");
+    }
+    Ok((Arc::new(opened.index), opened.watermark))
+}
+
+/// Full vectors from the store, for the second look at the best candidates.
+fn vectors_of(store: Store) -> VectorSource {
+    Arc::new(move |keys| {
+        let read = store.read(|tx| {
+            let vector = |index_key: &u64| {
+                let (key, passage) = memory_of(*index_key);
+                let Some(record) = tx.memory(key)? else { return Ok(None) };
+                let mut vectors = tx.vectors(key, record.vector_version)?;
+                let found = (passage < vectors.len()).then(|| vectors.swap_remove(passage));
+                Ok(found.filter(|v| !v.is_empty()))
+            };
+            keys.iter().map(vector).collect::<Result<Vec<_>, StoreError>>()
+        });
+        read.unwrap_or_else(|error| {
+            tracing::warn!(%error, "vectors could not be read; scores are a little coarser");
+            vec![None; keys.len()]
+        })
+    })
+}
+
+/// The watermark to replay from; 0, after clearing, when outbox rows behind it are gone.
+fn trusted_watermark(store: &Store, index: &(Arc<Index>, u64)) -> Result<u64, MemoryError> {
+    let trimmed = store.read(|tx| tx.setting(SETTING_TRIMMED))?;
+    let trimmed = trimmed.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes);
+    if index.1 >= trimmed {
+        return Ok(index.1);
+    }
+    index.0.clear()?;
+    Ok(0)
+}
+
+/// Takes outbox rows away that the newest snapshot of the index has passed.
+fn trim_now_and_then(weak: &Weak<Inner>, slot: &IndexSlot) {
+    let mut trimmed = 0;
+    loop {
+        {
+            let mut stopping = slot.stopping.lock();
+            if !*stopping {
+                slot.stop.wait_for(&mut stopping, Duration::from_millis(OUTBOX_TRIM_INTERVAL_MS));
+            }
+            if *stopping {
+                return;
+            }
+        }
+        let Some(inner) = weak.upgrade() else { return };
+        let upto = slot.get().stats().snapshot_seq;
+        if upto <= trimmed {
+            continue;
+        }
+        let noted = inner.store.write_blocking("note the trim", move |tx| tx.put_setting(SETTING_TRIMMED, &upto.to_be_bytes()));
+        match noted.and_then(|()| inner.store.trim_outbox(upto)) {
+            Ok(()) => trimmed = upto,
+            Err(error) => tracing::debug!(%error, "the outbox was not trimmed"),
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! `memory/recall`: what fits a question, best first, with every part of its score.
+//!
+//! Must not know: how the index scores; how a prompt is laid out.
+
+use super::documents::memory_of;
+use super::passages::passages;
+use super::recall_plan::Plan;
+use super::resolve::id_text;
+use super::{Memory, MemoryError};
+use crate::caller::Caller;
+use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
+use crate::store::{Reads, StoreError};
+use crate::{clock, tokens};
+use std::collections::HashMap;
+use tiro_index::embed::Role;
+use tiro_index::{DecayParams, Query};
+use tiro_schema::convert::{self, category_code};
+use tiro_schema::record::{MemoryRecord, UseRecord};
+use tiro_schema::wire::memory::{Category, Explain, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength};
+use uuid::Uuid;
+
+const METHOD: &str = "memory/recall";
+const DAY_MS: i64 = 24 * 3_600 * 1_000;
+
+/// What a recall found, before it is shaped for its caller.
+pub(super) struct Found {
+    pub hits: Vec<FoundHit>,
+    pub below_threshold: u32,
+    pub strength: Strength,
+    pub served_by: Vec<String>,
+    pub degraded: Option<String>,
+    pub seq: u64,
+    /// Spaces looked into that exist.
+    pub spaces: Vec<u32>,
+}
+
+/// One memory found.
+pub(super) struct FoundHit {
+    pub record: MemoryRecord,
+    pub space: String,
+    pub hit: tiro_index::Hit,
+    pub usage: UseRecord,
+    /// Number of the passage that fits best.
+    pub passage: usize,
+}
+
+impl FoundHit {
+    /// The passage that fits best, when the text is cut into several.
+    pub fn passage_text(&self) -> Option<&str> {
+        let ranges = passages(&self.record.text);
+        (ranges.len() > 1).then(|| ranges.get(self.passage).map(|r| &self.record.text[r.clone()])).flatten()
+    }
+}
+
+impl Memory {
+    /// Finds what fits a question. A space that does not exist holds nothing. Text is never cut: under a token budget, a hit
+    /// that does not fit gives way to the next that does.
+    ///
+    /// # Errors
+    /// `Invalid` and `TooLarge` about params, and the store's.
+    pub async fn recall(&self, caller: &Caller, params: RecallParams) -> Result<RecallResult, MemoryError> {
+        let plan = Plan::new(&params, HITS_DEFAULT)?;
+        let recall_id = Uuid::new_v4().to_string();
+        let who = caller.clone();
+        let (plan, mut found) = self.blocking(move |memory| { let found = memory.find(&plan)?; Ok((plan, found)) }).await?;
+        if let Some(budget) = plan.token_budget {
+            let mut room = budget;
+            found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
+        }
+        self.after_recall(&who, METHOD, &plan, &found).await?;
+        Ok(RecallResult {
+            recall_id,
+            strength: found.strength.into(),
+            seq: self.store().seq_token(found.seq),
+            served_by: found.served_by,
+            degraded: found.degraded,
+            below_threshold: found.below_threshold,
+            hits: found.hits.into_iter().map(|hit| wire_hit(hit, &plan, self)).collect(),
+        })
+    }
+
+    /// Counts the use and queues the audit of what was found.
+    pub(super) async fn after_recall(&self, caller: &Caller, method: &str, plan: &Plan, found: &Found) -> Result<(), MemoryError> {
+        let mut touched: Vec<(u32, u64)> = found.spaces.iter().map(|space| (*space, 0)).collect();
+        touched.extend(found.hits.iter().map(|h| (h.record.space, h.record.key)));
+        self.audit_read(caller, method, &touched);
+        if plan.count_use && !found.hits.is_empty() {
+            self.count_use(found.hits.iter().map(|h| h.record.key).collect()).await?;
+        }
+        Ok(())
+    }
+
+    /// Searches, and reads what was found. Blocks for a few milliseconds.
+    pub(super) fn find(&self, plan: &Plan) -> Result<Found, MemoryError> {
+        let names: HashMap<u32, String> = self.store().read(|tx| {
+            let mut names = HashMap::new();
+            for name in &plan.spaces {
+                if let Some(space) = tx.space_by_name(name)? {
+                    names.insert(space.id, space.name);
+                }
+            }
+            Ok::<_, StoreError>(names)
+        })?;
+        let vector = match plan.mode {
+            Mode::Lexical => None,
+            Mode::Hybrid | Mode::Vector => self.embedder().embed(Role::Query, &plan.query),
+        };
+        let mut query = Query {
+            text: &plan.query,
+            vector: vector.as_deref(),
+            spaces: names.keys().copied().collect(),
+            filter: plan.sieve.for_index(),
+            mode: match plan.mode {
+                Mode::Hybrid => tiro_index::Mode::Hybrid,
+                Mode::Lexical => tiro_index::Mode::Lexical,
+                Mode::Vector => tiro_index::Mode::Vector,
+            },
+            limit: plan.limit,
+            candidates: 0,
+            threshold: plan.threshold,
+            decay: plan.decay.then(|| self.decay_params()),
+        };
+        let index = self.index();
+        loop {
+            let answer = index.search(&query);
+            let more = answer.hits.len() >= query.limit && query.limit < KEYS_PER_SEARCH_MAX;
+            let hits = self.read_hits(plan, &names, &answer.hits)?;
+            // Passages of one memory share a hit, and a memory may have gone since: then look further.
+            if hits.len() < plan.limit && more {
+                query.limit = (query.limit * 4).min(KEYS_PER_SEARCH_MAX);
+                continue;
+            }
+            return Ok(Found {
+                strength: hits.iter().map(|h| strength(h.hit.strength)).max().unwrap_or(Strength::None),
+                hits,
+                below_threshold: u32::try_from(answer.below_threshold).unwrap_or(u32::MAX),
+                served_by: answer.served_by.iter().map(|s| s.as_str().to_owned()).collect(),
+                degraded: answer.degraded,
+                seq: answer.seq,
+                spaces: names.keys().copied().collect(),
+            });
+        }
+    }
+
+    /// The memories of the hits, best passage each, in one view of the store. What is gone or hidden is left out.
+    fn read_hits(&self, plan: &Plan, names: &HashMap<u32, String>, hits: &[tiro_index::Hit]) -> Result<Vec<FoundHit>, MemoryError> {
+        let mut seen = std::collections::HashSet::new();
+        let read = self.store().read(|tx| {
+            let mut found = Vec::with_capacity(plan.limit);
+            for hit in hits {
+                let (key, passage) = memory_of(hit.key);
+                if found.len() == plan.limit {
+                    break;
+                }
+                if !seen.insert(key) {
+                    continue;
+                }
+                let Some(record) = tx.memory(key)?.filter(|r| plan.sieve.passes(r)) else { continue };
+                let Some(space) = names.get(&record.space) else { continue };
+                let usage = if plan.explain { tx.usage(key)? } else { UseRecord::default() };
+                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage });
+            }
+            Ok::<_, StoreError>(found)
+        });
+        Ok(read?)
+    }
+
+    /// Counts the memories as used now, in the store and in the index.
+    async fn count_use(&self, keys: Vec<u64>) -> Result<(), MemoryError> {
+        let memory = self.clone();
+        let written = self.store().write("count use", move |tx| {
+            let now_ms = tx.now_ms();
+            for key in &keys {
+                let mut usage = tx.usage(*key)?;
+                usage.use_count = usage.use_count.saturating_add(1);
+                usage.last_used_at_ms = usage.last_used_at_ms.max(now_ms);
+                tx.put_usage(*key, &usage)?;
+                let Some(record) = tx.memory(*key)? else { continue };
+                let (memory, key, count) = (memory.clone(), *key, u32::try_from(usage.use_count).unwrap_or(u32::MAX));
+                let passages = passages(&record.text).len();
+                tx.after_commit(Box::new(move || {
+                    let index = memory.index();
+                    (0..passages).for_each(|n| index.touch(super::documents::index_key(key, n), usage.last_used_at_ms, count));
+                }));
+            }
+            Ok::<_, StoreError>(())
+        });
+        Ok(written.await?)
+    }
+
+    /// Decay as the settings say, from now on.
+    pub(super) fn decay_params(&self) -> DecayParams {
+        let s = &self.inner.decay;
+        let days = |d: u32| i64::from(d) * DAY_MS;
+        let mut half_life_ms = vec![days(s.other_days); 8];
+        let mut set = |category, d| half_life_ms[usize::from(category_code(category))] = days(d);
+        for category in [Category::Identity, Category::Preference, Category::Constraint] {
+            set(category, s.lasting_days);
+        }
+        set(Category::Fact, s.fact_days);
+        set(Category::Event, s.event_days);
+        DecayParams { now_ms: self.now_ms(), floor: s.floor, half_life_ms, half_life_default_ms: days(s.other_days) }
+    }
+}
+
+/// Takes from a budget if there is room.
+pub(super) fn take(room: &mut u32, tokens: u32) -> bool {
+    let fits = tokens <= *room;
+    if fits {
+        *room -= tokens;
+    }
+    fits
+}
+
+pub(super) fn strength(strength: tiro_index::Strength) -> Strength {
+    match strength {
+        tiro_index::Strength::None => Strength::None,
+        tiro_index::Strength::Weak => Strength::Weak,
+        tiro_index::Strength::Good => Strength::Good,
+        tiro_index::Strength::Strong => Strength::Strong,
+    }
+}
+
+fn wire_hit(found: FoundHit, plan: &Plan, memory: &Memory) -> Hit {
+    let passage = found.passage_text().map(str::to_owned);
+    let explain = plan.explain.then(|| explain(&found, plan, memory));
+    let record = found.record;
+    let given = record.occurred_at_ms.is_some();
+    Hit {
+        id: id_text(&record.id),
+        kind: convert::kind_of(record.kind).unwrap_or(Kind::Episodic).into(),
+        category: convert::category_of(record.category).unwrap_or(Category::Other).into(),
+        space: found.space,
+        status: convert::status_of(record.status).unwrap_or(Status::Archived).into(),
+        created_at: clock::format(record.created_at_ms, None),
+        occurred_at: Some(clock::format(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min)),
+        occurred_at_source: Some(if given { OccurredAtSource::Given } else { OccurredAtSource::Recorded }.into()),
+        sources: record.sources.iter().map(convert::source).collect(),
+        score: found.hit.score,
+        strength: strength(found.hit.strength).into(),
+        pinned: record.pinned,
+        conflict: None,
+        passage,
+        explain,
+        tags: record.tags,
+        text: record.text,
+    }
+}
+
+fn explain(found: &FoundHit, plan: &Plan, memory: &Memory) -> Explain {
+    let f = &found.hit.features;
+    let weight = match plan.mode {
+        Mode::Lexical => 1.0,
+        Mode::Vector => 0.0,
+        Mode::Hybrid => memory.inner.index.lexical_weight(),
+    };
+    let half_life = (plan.decay && !found.record.pinned).then(|| {
+        let decay = memory.decay_params();
+        let base = decay.half_life_ms.get(usize::from(found.record.category)).copied().unwrap_or(decay.half_life_default_ms);
+        base as f64 / DAY_MS as f64 * (1.0 + (1.0 + found.usage.use_count as f64).ln() / 2.0).min(4.0)
+    });
+    Explain {
+        bm25: f.bm25,
+        bm25_ideal: f.ideal,
+        lexical: f.lexical,
+        cosine: f.cosine,
+        z: f.z,
+        lexical_rank: f.lexical_rank,
+        vector_rank: f.vector_rank,
+        weight_lexical: weight,
+        weight_dense: 1.0 - weight,
+        relevance: f.relevance,
+        decay: f.decay,
+        age_days: (f.age_ms as f64 / DAY_MS as f64) as f32,
+        half_life_days: half_life.map(|d| d as f32),
+        rank_without_decay: f.rank_without_decay,
+    }
+}

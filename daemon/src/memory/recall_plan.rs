@@ -1,0 +1,116 @@
+//! The params of `memory/recall`, checked.
+//!
+//! Pure. Must not know: how the search goes.
+
+use super::draft::{is_blank, space_name};
+use super::error::MemoryError;
+use super::filter::{Sieve, Unnamed};
+use crate::limits::{HITS_DEFAULT, HITS_MAX, QUERY_BYTES_MAX, SPACES_PER_RECALL_MAX};
+use tiro_schema::wire::memory::{Mode, RecallParams};
+
+/// A recall that fits.
+#[derive(Debug, Clone)]
+pub(super) struct Plan {
+    pub query: String,
+    pub spaces: Vec<String>,
+    pub limit: usize,
+    pub mode: Mode,
+    pub sieve: Sieve,
+    pub decay: bool,
+    pub threshold: Option<f32>,
+    pub token_budget: Option<u32>,
+    pub explain: bool,
+    pub count_use: bool,
+}
+
+impl Plan {
+    /// Checks the params; `limit_default` is what a call without a limit means.
+    pub fn new(params: &RecallParams, limit_default: u32) -> Result<Plan, MemoryError> {
+        if params.query.len() > QUERY_BYTES_MAX {
+            return Err(MemoryError::too_large("query", "queryBytesMax", QUERY_BYTES_MAX));
+        }
+        let limit = params.limit.unwrap_or(limit_default);
+        if !(1..=HITS_MAX).contains(&limit) {
+            return Err(MemoryError::invalid("limit", format!("between 1 and {HITS_MAX}")));
+        }
+        if params.threshold.is_some_and(|t| !(0.0..=1.0).contains(&t)) {
+            return Err(MemoryError::invalid("threshold", "between 0 and 1"));
+        }
+        Ok(Plan {
+            query: if is_blank(&params.query) { String::new() } else { params.query.clone() },
+            spaces: spaces(params)?,
+            limit: limit as usize,
+            mode: params.mode.unwrap_or_default(),
+            sieve: Sieve::new(params.filter.as_ref(), Unnamed::Active)?,
+            decay: params.decay.unwrap_or(true),
+            threshold: params.threshold,
+            token_budget: params.token_budget,
+            explain: params.explain.unwrap_or(false),
+            count_use: params.use_.unwrap_or(false),
+        })
+    }
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            query: String::new(),
+            spaces: Vec::new(),
+            limit: HITS_DEFAULT as usize,
+            mode: Mode::Hybrid,
+            sieve: Sieve::default(),
+            decay: true,
+            threshold: None,
+            token_budget: None,
+            explain: false,
+            count_use: false,
+        }
+    }
+}
+
+fn spaces(params: &RecallParams) -> Result<Vec<String>, MemoryError> {
+    let Some(list) = &params.spaces else {
+        return Ok(vec![space_name("space", params.space.as_deref())?]);
+    };
+    if params.space.is_some() {
+        return Err(MemoryError::invalid("spaces", "give space or spaces, not both"));
+    }
+    if list.is_empty() || list.len() > SPACES_PER_RECALL_MAX {
+        return Err(MemoryError::invalid("spaces", format!("1 to {SPACES_PER_RECALL_MAX} names")));
+    }
+    let mut names = Vec::with_capacity(list.len());
+    for (i, name) in list.iter().enumerate() {
+        let name = space_name(&format!("spaces[{i}]"), Some(name))?;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn path(params: &RecallParams) -> String {
+        match Plan::new(params, HITS_DEFAULT).unwrap_err() {
+            MemoryError::Invalid { path, .. } | MemoryError::TooLarge { path, .. } => path,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn params_out_of_bounds_name_their_path() {
+        let p = || RecallParams { query: "q".into(), ..RecallParams::default() };
+        assert_eq!(path(&RecallParams { limit: Some(0), ..p() }), "limit");
+        assert_eq!(path(&RecallParams { limit: Some(HITS_MAX + 1), ..p() }), "limit");
+        assert_eq!(path(&RecallParams { threshold: Some(f32::NAN), ..p() }), "threshold");
+        assert_eq!(path(&RecallParams { query: "q".repeat(QUERY_BYTES_MAX + 1), ..p() }), "query");
+        assert_eq!(path(&RecallParams { spaces: Some(vec![]), ..p() }), "spaces");
+        assert_eq!(path(&RecallParams { spaces: Some(vec!["a".into(), "b/c".into()]), ..p() }), "spaces[1]");
+        assert_eq!(path(&RecallParams { spaces: Some(vec!["a".into()]), space: Some("b".into()), ..p() }), "spaces");
+        let plan = Plan::new(&RecallParams { spaces: Some(vec!["a".into(), "a".into()]), ..p() }, HITS_DEFAULT).unwrap();
+        assert_eq!(plan.spaces, ["a"]);
+    }
+}

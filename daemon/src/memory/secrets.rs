@@ -1,0 +1,72 @@
+//! Recognises secrets in text before anything of it is kept: keys, tokens, passwords, card and identity numbers.
+//!
+//! Pure and linear in the text (no back-tracking). It answers the kind of what it found and never the value.
+//! Must not know: memories, the store, or what becomes of a text that holds one.
+
+mod checks;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod values;
+
+use rules::{RULES, Rule};
+use regex::{Regex, RegexSet, RegexSetBuilder};
+use std::sync::LazyLock;
+use unicode_normalization::UnicodeNormalization;
+
+/// Bytes of the automaton's cache; what does not fit is computed again, never wrong.
+const AUTOMATON_CACHE_BYTES: usize = 8 << 20;
+
+struct Table {
+    set: RegexSet,
+    single: Vec<Regex>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let patterns: Vec<&str> = RULES.iter().map(|rule| rule.pattern).collect();
+    // Invariant: the patterns are constants, and a test compiles every one of them.
+    let set = RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
+    let single = patterns.iter().map(|p| Regex::new(p).expect("invariant: constant patterns")).collect();
+    Table { set, single }
+});
+
+/// The kind of the first secret found in the text, such as `privateKey` or `cardNumber`; none when there is none.
+pub fn find(text: &str) -> Option<&'static str> {
+    if let Some(kind) = find_plain(text) {
+        return Some(kind);
+    }
+    if text.chars().any(is_disguise) {
+        return find_plain(&undisguised(text));
+    }
+    None
+}
+
+/// The same over several texts of one call.
+pub fn find_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+    texts.into_iter().find_map(find)
+}
+
+fn find_plain(text: &str) -> Option<&'static str> {
+    let table = &*TABLE;
+    table.set.matches(text).into_iter().find_map(|i| holds(&RULES[i], &table.single[i], text).then_some(RULES[i].kind))
+}
+
+/// Whether any match of the rule stands up to its check.
+fn holds(rule: &Rule, pattern: &Regex, text: &str) -> bool {
+    pattern.captures_iter(text).any(|found| {
+        let value = found.get(1).or_else(|| found.get(0));
+        value.is_some_and(|value| (rule.check)(&values::Value { text, range: value.range() }))
+    })
+}
+
+/// Full-width forms and characters without width can dress a number up without changing how it reads.
+fn is_disguise(c: char) -> bool {
+    matches!(c, '\u{FF01}'..='\u{FF5E}' | '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' | '\u{00AD}' | '\u{2010}'..='\u{2015}' | '\u{00A0}' | '\u{3000}')
+}
+
+fn undisguised(text: &str) -> String {
+    text.nfkc()
+        .filter(|c| !matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FEFF}' | '\u{00AD}'))
+        .map(|c| if matches!(c, '\u{2010}'..='\u{2015}') { '-' } else { c })
+        .collect()
+}

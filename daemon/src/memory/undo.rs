@@ -1,0 +1,118 @@
+//! `memory/undo`: the last change of a memory is taken back by a new version; repeated, it goes further back.
+//!
+//! Must not know: how versions are keyed.
+
+use super::resolve::{id_text, resolve, whole_id};
+use super::{Memory, MemoryError, ledger};
+use crate::caller::Caller;
+use crate::idempotency::{Key, idempotent};
+use crate::limits::{UNDO_FORGET_MS, UNDO_VERSIONS_MAX};
+use crate::store::{Reads, StoreError, WriteTx};
+use tiro_schema::convert::{CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_SUPERSEDED, CHANGE_UNDONE, STATUS_FORGOTTEN};
+use tiro_schema::record::MemoryRecord;
+use tiro_schema::wire::memory::{UndoParams, VersionResult};
+
+const METHOD: &str = "memory/undo";
+
+impl Memory {
+    /// Takes the last change of a memory back: an update, a pin, archiving, a further telling, forgetting (for seven days, by
+    /// the whole id). Of a supersession both sides go back: the old memory is current again and the new one is forgotten,
+    /// whichever of the two is named.
+    ///
+    /// # Errors
+    /// `NothingToUndo`, `NotFound`, `Ambiguous`, `Invalid`, `Key`, and the store's.
+    pub async fn undo(&self, caller: &Caller, params: UndoParams) -> Result<VersionResult, MemoryError> {
+        let key = Key::of(METHOD, "", params.key.as_deref(), &params)?;
+        let (memory, caller) = (self.clone(), caller.clone());
+        let written = self.store().write(METHOD, move |tx| {
+            idempotent(tx, key.as_ref(), |tx| {
+                let record = named(tx, &params.id)?;
+                let written = memory.take_back(tx, &record)?;
+                ledger::wrote(tx, &caller, METHOD, &ledger::touched(&written))?;
+                // The memory that was named is the first.
+                written.first().map(|r| memory.version_result(r)).ok_or(MemoryError::Lost)
+            })
+        });
+        Ok(written.await?)
+    }
+
+    fn take_back(&self, tx: &mut WriteTx, record: &MemoryRecord) -> Result<Vec<MemoryRecord>, MemoryError> {
+        let nothing = |why| MemoryError::NothingToUndo { id: id_text(&record.id), why };
+        let Some((version, change)) = last_change(tx, record)? else { return Err(nothing("it is as it was first kept")) };
+        if change == CHANGE_CREATED {
+            return self.take_back_successor(tx, record, version)?.ok_or_else(|| nothing("it is as it was first kept"));
+        }
+        if change == CHANGE_FORGOTTEN && tx.now_ms().saturating_sub(record.recorded_at_ms) > UNDO_FORGET_MS {
+            return Err(nothing("it was forgotten more than seven days ago"));
+        }
+        let before = tx.memory_version(record.key, version - 1)?.ok_or_else(|| nothing("the version before is not kept"))?;
+        let restored = self.write_back(tx, record, &before)?;
+        let mut written = vec![restored];
+        if change == CHANGE_SUPERSEDED
+            && let Some(by) = record.superseded_by
+            && let Some(new) = tx.memory(by)?.filter(|n| n.supersedes == Some(record.key) && n.superseded_by.is_none() && n.status != STATUS_FORGOTTEN)
+        {
+            written.push(self.hide_one(tx, &new)?);
+        }
+        Ok(written)
+    }
+
+    /// The other side of a supersession: the new memory, never changed since, goes and the old one comes back.
+    fn take_back_successor(&self, tx: &mut WriteTx, new: &MemoryRecord, version: u32) -> Result<Option<Vec<MemoryRecord>>, MemoryError> {
+        let Some(old) = new.supersedes else { return Ok(None) };
+        if version != new.version || new.status == STATUS_FORGOTTEN {
+            return Ok(None);
+        }
+        let Some(old) = tx.memory(old)?.filter(|o| o.superseded_by == Some(new.key)) else { return Ok(None) };
+        let Some((version, CHANGE_SUPERSEDED)) = last_change(tx, &old)? else { return Ok(None) };
+        let Some(before) = tx.memory_version(old.key, version - 1)? else { return Ok(None) };
+        let hidden = self.hide_one(tx, new)?;
+        let restored = self.write_back(tx, &old, &before)?;
+        Ok(Some(vec![hidden, restored]))
+    }
+
+    /// Writes a version that says what an earlier one said.
+    fn write_back(&self, tx: &mut WriteTx, now: &MemoryRecord, before: &MemoryRecord) -> Result<MemoryRecord, MemoryError> {
+        let next = MemoryRecord {
+            version: now.version + 1,
+            seq: tx.next_seq(),
+            change: CHANGE_UNDONE,
+            recorded_at_ms: tx.now_ms(),
+            ..before.clone()
+        };
+        self.mark_current(tx, now, &next)?;
+        self.write_version(tx, &next, None)?;
+        Ok(next)
+    }
+}
+
+/// The memory of a whole id, a forgotten one too, or of a prefix.
+fn named(tx: &impl Reads, id: &str) -> Result<MemoryRecord, MemoryError> {
+    if let Some(whole) = whole_id(id)
+        && let Some(key) = tx.key_of_id(&whole)?
+        && let Some(record) = tx.memory(key)?
+    {
+        return Ok(record);
+    }
+    resolve(tx, id, "id")
+}
+
+/// The newest change that was not taken back: the version it made, and what it was.
+fn last_change(tx: &impl Reads, record: &MemoryRecord) -> Result<Option<(u32, u8)>, StoreError> {
+    let (mut version, mut change, mut undone) = (record.version, record.change, 0u32);
+    for _ in 0..UNDO_VERSIONS_MAX {
+        if change == CHANGE_UNDONE {
+            undone += 1;
+        } else if undone > 0 {
+            undone -= 1;
+        } else {
+            return Ok(Some((version, change)));
+        }
+        version -= 1;
+        match tx.memory_version(record.key, version)? {
+            Some(earlier) => change = earlier.change,
+            None => return Ok(None),
+        }
+    }
+    Ok(None)
+}
