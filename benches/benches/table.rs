@@ -53,7 +53,12 @@ fn main() -> Result<()> {
 
     let started = start_after_kill(&mut daemon, &corpus, large)?;
     let text = format!("{:.2} s", started.as_secs_f64());
-    table.row(&format!("start with {large} after kill -9, to the first right answer"), &text, "<= 1 s", started.as_secs_f64() <= 1.0);
+    table.row(
+        &format!("start with {large} after kill -9, to the first right answer"),
+        &text,
+        "<= 1 s",
+        started.as_secs_f64() <= 1.0,
+    );
 
     println!("\n{} rows missed their aim", table.missed());
     Ok(())

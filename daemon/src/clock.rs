@@ -87,7 +87,11 @@ pub fn parse(text: &str) -> Result<(i64, Option<i16>), String> {
 
 /// Writes Unix milliseconds as RFC 3339 with milliseconds, in UTC or at the given offset (minutes east of UTC).
 pub fn format(unix_ms: i64, offset_min: Option<i16>) -> Timestamp {
-    let instant = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(if unix_ms < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX });
+    let instant = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(if unix_ms < 0 {
+        jiff::Timestamp::MIN
+    } else {
+        jiff::Timestamp::MAX
+    });
     let text = match offset_min.and_then(|m| jiff::tz::Offset::from_seconds(i32::from(m) * 60).ok()) {
         Some(offset) => instant.display_with_offset(offset).to_string(),
         None => instant.to_string(),

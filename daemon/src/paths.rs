@@ -98,7 +98,8 @@ pub fn find(env: &EnvMap, overrides: Overrides<'_>) -> Result<Places, PathError>
 /// # Errors
 /// Says what is wrong with it.
 pub fn check_folder(path: &Path, uid: u32, privacy: Privacy) -> Result<(), PathError> {
-    let metadata = std::fs::symlink_metadata(path).map_err(|source| PathError::Io { action: "look at", path: path.into(), source })?;
+    let metadata =
+        std::fs::symlink_metadata(path).map_err(|source| PathError::Io { action: "look at", path: path.into(), source })?;
     if metadata.file_type().is_symlink() {
         return Err(PathError::Link(path.into()));
     }
@@ -121,11 +122,11 @@ pub fn check_folder(path: &Path, uid: u32, privacy: Privacy) -> Result<(), PathE
 /// Says what is wrong with it.
 pub fn make_folder(path: &Path, privacy: Privacy) -> Result<(), PathError> {
     if std::fs::symlink_metadata(path).is_err() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(|source| PathError::Io { action: "make the folder", path: path.into(), source })?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|source| PathError::Io {
+            action: "make the folder",
+            path: path.into(),
+            source,
+        })?;
     }
     check_folder(path, own_uid(), privacy)
 }

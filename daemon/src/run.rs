@@ -92,7 +92,11 @@ impl Daemon {
         }
         let places = &config.places;
         make_data_folder(&places.data_dir)?;
-        let privacy = if places.socket_rule == SocketRule::Named && places.socket_wanted.is_none() { Privacy::WriteProtected } else { Privacy::Closed };
+        let privacy = if places.socket_rule == SocketRule::Named && places.socket_wanted.is_none() {
+            Privacy::WriteProtected
+        } else {
+            Privacy::Closed
+        };
         paths::make_folder(places.socket_dir(), privacy)?;
         let lock = SocketLock::take(&places.socket_lock())?;
         let Listening { listener, file } = match activation::inherited(&seams.env)? {
@@ -149,8 +153,11 @@ fn make_data_folder(path: &Path) -> Result<(), PathError> {
         Err(PathError::Open { path, mode }) => {
             tracing::warn!("{} had mode {mode:04o}: closed to others", path.display());
             use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))
-                .map_err(|source| PathError::Io { action: "close", path: path.clone(), source })
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).map_err(|source| PathError::Io {
+                action: "close",
+                path: path.clone(),
+                source,
+            })
         }
         other => other,
     }

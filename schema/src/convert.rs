@@ -46,20 +46,51 @@ macro_rules! codes {
 }
 
 codes!(Kind, kind_code, kind_of, Kind::Episodic = 0, Kind::Semantic = 1, Kind::Procedural = 2);
-codes!(Category, category_code, category_of,
-    Category::Identity = 0, Category::Preference = 1, Category::Constraint = 2, Category::Goal = 3,
-    Category::Fact = 4, Category::Event = 5, Category::Conclusion = 6, Category::Other = 7);
+codes!(
+    Category,
+    category_code,
+    category_of,
+    Category::Identity = 0,
+    Category::Preference = 1,
+    Category::Constraint = 2,
+    Category::Goal = 3,
+    Category::Fact = 4,
+    Category::Event = 5,
+    Category::Conclusion = 6,
+    Category::Other = 7
+);
 codes!(Status, status_code, status_of, Status::Active = 0, Status::Superseded = 1, Status::Archived = 2);
 codes!(Role, role_code, role_of, Role::User = 0, Role::Assistant = 1, Role::Tool = 2);
-codes!(TurnStatus, turn_status_code, turn_status_of,
-    TurnStatus::Queued = 0, TurnStatus::Running = 1, TurnStatus::Completed = 2, TurnStatus::Cancelled = 3,
-    TurnStatus::Failed = 4, TurnStatus::Interrupted = 5);
-codes!(TerminationReason, termination_code, termination_of,
-    TerminationReason::Completed = 0, TerminationReason::GaveUp = 1, TerminationReason::NeedsInput = 2,
-    TerminationReason::StepLimit = 3, TerminationReason::DuplicateCall = 4, TerminationReason::NoProgress = 5,
-    TerminationReason::RepeatedError = 6, TerminationReason::Cancelled = 7, TerminationReason::Interrupted = 8,
-    TerminationReason::Budget = 9, TerminationReason::ModelError = 10, TerminationReason::OutputLimit = 11,
-    TerminationReason::ContextOverflow = 12, TerminationReason::PermissionDenied = 13);
+codes!(
+    TurnStatus,
+    turn_status_code,
+    turn_status_of,
+    TurnStatus::Queued = 0,
+    TurnStatus::Running = 1,
+    TurnStatus::Completed = 2,
+    TurnStatus::Cancelled = 3,
+    TurnStatus::Failed = 4,
+    TurnStatus::Interrupted = 5
+);
+codes!(
+    TerminationReason,
+    termination_code,
+    termination_of,
+    TerminationReason::Completed = 0,
+    TerminationReason::GaveUp = 1,
+    TerminationReason::NeedsInput = 2,
+    TerminationReason::StepLimit = 3,
+    TerminationReason::DuplicateCall = 4,
+    TerminationReason::NoProgress = 5,
+    TerminationReason::RepeatedError = 6,
+    TerminationReason::Cancelled = 7,
+    TerminationReason::Interrupted = 8,
+    TerminationReason::Budget = 9,
+    TerminationReason::ModelError = 10,
+    TerminationReason::OutputLimit = 11,
+    TerminationReason::ContextOverflow = 12,
+    TerminationReason::PermissionDenied = 13
+);
 
 /// A stored source on the wire.
 pub fn source(record: &SourceRecord) -> Source {

@@ -45,7 +45,11 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<NoParams, ShutdownResult>("daemon/shutdown", Read, "stop the daemon; answered before initialize too"),
         method::<NoParams, SchemaResult>("daemon/schema", Read, "this description"),
         method::<RememberParams, RememberResult>("memory/remember", Write, "keep a text"),
-        method::<RememberManyParams, RememberManyResult>("memory/rememberMany", Write, "keep several texts; one bad item fails alone"),
+        method::<RememberManyParams, RememberManyResult>(
+            "memory/rememberMany",
+            Write,
+            "keep several texts; one bad item fails alone",
+        ),
         method::<RecallParams, RecallResult>("memory/recall", Read, "find what fits a question"),
         method::<RecallParams, ContextResult>("memory/context", Read, "the same as one block for a prompt"),
         method::<GetParams, Memory>("memory/get", Read, "one memory, whole"),
@@ -105,7 +109,12 @@ pub fn description() -> SchemaResult {
         notifications: notifications(),
         errors: ErrorKind::ALL
             .iter()
-            .map(|k| ErrorSchema { code: k.code(), kind: k.name().to_owned(), retryable: k.retryable(), hint: k.hint().to_owned() })
+            .map(|k| ErrorSchema {
+                code: k.code(),
+                kind: k.name().to_owned(),
+                retryable: k.retryable(),
+                hint: k.hint().to_owned(),
+            })
             .collect(),
     }
 }

@@ -97,7 +97,9 @@ pub enum PlaceError {
 impl std::fmt::Display for PlaceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            PlaceError::NoHome => f.write_str("neither TIRO_HOME nor HOME is set, so there is no place for the store: set one of them"),
+            PlaceError::NoHome => {
+                f.write_str("neither TIRO_HOME nor HOME is set, so there is no place for the store: set one of them")
+            }
             PlaceError::NotASocketPath(path) => write!(f, "{} cannot be a socket: it names no file", path.display()),
         }
     }
@@ -200,7 +202,8 @@ mod tests {
         let home = with(&[("TIRO_HOME", "./h//x"), ("HOME", "/home/a")], true).unwrap();
         assert_eq!(home.data_dir, Path::new("/here/h/x/data"));
         assert_eq!(home.config_file(), Path::new("/here/h/x/config.toml"));
-        let xdg = with(&[("TIRO_HOME", ""), ("HOME", "/home/a"), ("XDG_DATA_HOME", "/d"), ("XDG_STATE_HOME", "rel")], true).unwrap();
+        let xdg =
+            with(&[("TIRO_HOME", ""), ("HOME", "/home/a"), ("XDG_DATA_HOME", "/d"), ("XDG_STATE_HOME", "rel")], true).unwrap();
         assert_eq!(xdg.data_dir, Path::new("/d/tiro"));
         assert_eq!(xdg.state_dir, Path::new("/home/a/.local/state/tiro"));
     }

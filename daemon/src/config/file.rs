@@ -160,7 +160,8 @@ fn read(text: &str) -> Result<(FileConfig, Vec<String>), String> {
     }
     let config: FileConfig = toml::from_str(text).map_err(|error| place(text, &error))?;
     if config.model.api_key.is_some() {
-        warnings.push("model.apiKey holds a key in plain text: name an environment variable in model.apiKeyEnv instead".to_owned());
+        warnings
+            .push("model.apiKey holds a key in plain text: name an environment variable in model.apiKeyEnv instead".to_owned());
     }
     Ok((config, warnings))
 }

@@ -56,7 +56,13 @@ fn client_name(name: &str, version: &str) -> String {
 
 /// The result of `initialize`.
 pub fn result(agreement: &Agreement, store: StoreInfo) -> InitializeResult {
-    InitializeResult { protocol: agreement.protocol, daemon: program(), store, features: features(), limits: crate::limits::table() }
+    InitializeResult {
+        protocol: agreement.protocol,
+        daemon: program(),
+        store,
+        features: features(),
+        limits: crate::limits::table(),
+    }
 }
 
 /// What this daemon offers: each method group, and each later addition to one by a name of its own.
@@ -79,7 +85,8 @@ mod tests {
     use serde_json::json;
 
     fn agree_on(min: u32, max: u32) -> Result<Agreement, ErrorObject> {
-        let Value::Object(params) = json!({"protocol": {"min": min, "max": max}, "client": {"name": "c\u{7}", "version": "1"}}) else {
+        let Value::Object(params) = json!({"protocol": {"min": min, "max": max}, "client": {"name": "c\u{7}", "version": "1"}})
+        else {
             unreachable!()
         };
         agree(params)

@@ -71,7 +71,11 @@ pub fn read(line: &[u8]) -> Result<Incoming, Refusal> {
             return Err(over_limit(format!("the line nests deeper than {FRAME_DEPTH_MAX}"), "frameDepthMax", FRAME_DEPTH_MAX));
         }
         Err(scan::ScanFault::Elements) => {
-            return Err(over_limit(format!("the line holds more than {FRAME_ELEMENTS_MAX} values"), "frameElementsMax", FRAME_ELEMENTS_MAX));
+            return Err(over_limit(
+                format!("the line holds more than {FRAME_ELEMENTS_MAX} values"),
+                "frameElementsMax",
+                FRAME_ELEMENTS_MAX,
+            ));
         }
     }
     let parsed = strict::parse(line).map_err(|error| {
@@ -84,7 +88,9 @@ pub fn read(line: &[u8]) -> Result<Incoming, Refusal> {
     })?;
     let members = match parsed.value {
         Value::Object(members) => members,
-        Value::Array(_) => return Err(Refusal::new(None, ErrorKind::InvalidRequest, "batches are not taken: send one object a line")),
+        Value::Array(_) => {
+            return Err(Refusal::new(None, ErrorKind::InvalidRequest, "batches are not taken: send one object a line"));
+        }
         _ => return Err(Refusal::new(None, ErrorKind::InvalidRequest, "the line is not a JSON object")),
     };
     message(members, parsed.duplicate)
@@ -106,7 +112,11 @@ fn message(mut members: Map<String, Value>, duplicate: Option<String>) -> Result
     if let Some(name) = duplicate {
         // The id itself may be what stands twice.
         let id = if name == "id" { None } else { known_id.clone() };
-        return Err(Refusal::new(id, ErrorKind::InvalidRequest, format!("the name {:?} stands twice in one object", shorten(&name, 64))));
+        return Err(Refusal::new(
+            id,
+            ErrorKind::InvalidRequest,
+            format!("the name {:?} stands twice in one object", shorten(&name, 64)),
+        ));
     }
     if members.get("jsonrpc").and_then(Value::as_str) != Some(JSONRPC) {
         return Err(invalid("jsonrpc is not \"2.0\""));
@@ -122,7 +132,8 @@ fn message(mut members: Map<String, Value>, duplicate: Option<String>) -> Result
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
-            let error = ErrorObject::new(ErrorKind::InvalidParams, "params is not an object: params are given by name").with("path", "params");
+            let error = ErrorObject::new(ErrorKind::InvalidParams, "params is not an object: params are given by name")
+                .with("path", "params");
             return if known_id.is_some() { Err(Refusal { id: known_id, error, fatal: false }) } else { Ok(Incoming::Response) };
         }
     };

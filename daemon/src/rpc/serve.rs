@@ -88,7 +88,9 @@ impl Conversation {
             match self.desk.stream.try_read_buf(self.buffer.make_room()) {
                 Ok(0) => return End::Eof,
                 Ok(_) => {}
-                Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted) => continue,
+                Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted) => {
+                    continue;
+                }
                 Err(_) => return End::Gone,
             }
             if let Err(refusal) = self.take_lines().await {
@@ -215,7 +217,8 @@ impl Conversation {
             End::Broken(refusal) => {
                 tracing::info!(connection = desk.handle.id(), reason = refusal.error.message, "connection closed");
                 desk.inflight.cancel_all();
-                let _ = timeout(Duration::from_millis(LINGER_MS_MAX), desk.answer(refusal.id.as_ref(), Err(&refusal.error))).await;
+                let _ =
+                    timeout(Duration::from_millis(LINGER_MS_MAX), desk.answer(refusal.id.as_ref(), Err(&refusal.error))).await;
                 self.flush().await;
                 self.discard_input().await;
             }

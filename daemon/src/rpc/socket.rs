@@ -93,7 +93,8 @@ pub fn bind_private(path: &Path) -> Result<Listening, SocketError> {
         umask(before);
         bound.map_err(io("bind"))?;
     }
-    let metadata = std::fs::symlink_metadata(path).map_err(|source| SocketError::Io { action: "look at", path: path.into(), source })?;
+    let metadata =
+        std::fs::symlink_metadata(path).map_err(|source| SocketError::Io { action: "look at", path: path.into(), source })?;
     let file = SocketFile { path: path.into(), identity: (metadata.dev(), metadata.ino()) };
     let mode = metadata.mode() & 0o777;
     if mode & 0o077 != 0 {

@@ -114,7 +114,9 @@ mod tests {
 
     #[test]
     fn everything_else_is_as_serde_json_reads_it() {
-        for text in ["null", "-1", "1.5e3", "18446744073709551615", "\"\\u00e9\u{2028}\\u0000\"", "[1,[],{}]", "{\"a\":{\"b\":null}}"] {
+        for text in
+            ["null", "-1", "1.5e3", "18446744073709551615", "\"\\u00e9\u{2028}\\u0000\"", "[1,[],{}]", "{\"a\":{\"b\":null}}"]
+        {
             assert_eq!(parse(text.as_bytes()).unwrap().value, serde_json::from_str::<Value>(text).unwrap(), "{text}");
         }
         for text in [&b"\xff"[..], b"\"\xc3\"", b"{", b"1 2", b"\"\\ud800\"", b"1e400", b"", b"{\"a\":1,}", b"NaN"] {

@@ -48,7 +48,8 @@ fn with_unknown_member(path: String, message: &str) -> String {
 /// # Errors
 /// `internal` when it has no JSON form.
 pub fn write_result<R: Serialize>(result: R) -> Result<Value, ErrorObject> {
-    serde_json::to_value(result).map_err(|error| ErrorObject::new(ErrorKind::Internal, format!("the result has no JSON form: {error}")))
+    serde_json::to_value(result)
+        .map_err(|error| ErrorObject::new(ErrorKind::Internal, format!("the result has no JSON form: {error}")))
 }
 
 /// Calls a verb: params in, result or error out.

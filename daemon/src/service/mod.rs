@@ -26,7 +26,13 @@ impl Service {
     ///
     /// # Errors
     /// What the verb says; `methodNotFound` for a name that is not built.
-    pub async fn dispatch(&self, method: &str, _params: Value, _caller: Caller, _connection: &ConnectionHandle) -> Result<Value, ErrorObject> {
+    pub async fn dispatch(
+        &self,
+        method: &str,
+        _params: Value,
+        _caller: Caller,
+        _connection: &ConnectionHandle,
+    ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
             // "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             _ => Err(method_not_found(method)),

@@ -73,7 +73,13 @@ impl Reception {
     ///
     /// # Errors
     /// What the verb says; `overloaded` or the store's own error when there is no store to ask.
-    pub async fn answer(&self, method: &str, params: Value, caller: Caller, connection: &ConnectionHandle) -> Result<Value, ErrorObject> {
+    pub async fn answer(
+        &self,
+        method: &str,
+        params: Value,
+        caller: Caller,
+        connection: &ConnectionHandle,
+    ) -> Result<Value, ErrorObject> {
         match method {
             "daemon/status" => daemon::status(self, params),
             "daemon/shutdown" => daemon::shutdown(self, params),
@@ -91,7 +97,8 @@ impl Reception {
             return Ok(service.clone());
         }
         let mut watcher = self.readiness.subscribe();
-        let settled = async { watcher.wait_for(|state| !matches!(state, Readiness::Starting(_))).await.map(|state| state.clone()) };
+        let settled =
+            async { watcher.wait_for(|state| !matches!(state, Readiness::Starting(_))).await.map(|state| state.clone()) };
         match tokio::time::timeout(Duration::from_millis(READY_WAIT_MS_MAX), settled).await {
             Ok(Ok(Readiness::Ready(service))) => Ok(service),
             Ok(Ok(Readiness::Failed(error))) => Err(error),

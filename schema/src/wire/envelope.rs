@@ -64,7 +64,7 @@ pub struct Response {
 
 params! {
     /// A span of protocol versions, both ends included.
-    ProtocolRange { 
+    ProtocolRange {
         /// Lowest version spoken.
         min: u32,
         /// Highest version spoken.
