@@ -18,6 +18,7 @@ pub mod rpc;
 pub mod run;
 pub mod service;
 pub mod session;
+pub mod space_name;
 pub mod store;
 pub mod tokens;
 pub mod tool;

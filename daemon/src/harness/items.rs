@@ -51,7 +51,7 @@ impl Run {
         match tokio::time::timeout(Duration::from_millis(limits::TURN_RECALL_MS_MAX), recall).await {
             Ok(Ok(found)) if !found.ids.is_empty() => {
                 self.turn.recalled = self.keys_of(&found.ids);
-                prompt::memory_block(&found.text)
+                found.text
             }
             Ok(Ok(_)) => String::new(),
             Ok(Err(error)) => {

@@ -3,6 +3,7 @@
 //! Must not know: how memories are kept or found.
 
 use crate::caller::Caller;
+use crate::memory::Memory;
 use std::pin::Pin;
 use tiro_schema::ErrorObject;
 use tiro_schema::wire::memory::{ContextResult, RecallParams, RememberParams, RememberResult};
@@ -17,4 +18,16 @@ pub trait Memories: Send + Sync {
 
     /// `memory/remember`.
     fn remember(&self, caller: Caller, params: RememberParams) -> MemoryFuture<RememberResult>;
+}
+
+impl Memories for Memory {
+    fn context(&self, caller: Caller, params: RecallParams) -> MemoryFuture<ContextResult> {
+        let memory = self.clone();
+        Box::pin(async move { memory.context(&caller, params).await.map_err(ErrorObject::from) })
+    }
+
+    fn remember(&self, caller: Caller, params: RememberParams) -> MemoryFuture<RememberResult> {
+        let memory = self.clone();
+        Box::pin(async move { memory.remember(&caller, params).await.map_err(ErrorObject::from) })
+    }
 }

@@ -6,6 +6,7 @@ use super::rows::{id_bytes, id_text, wire_message, wire_session};
 use super::{SessionError, Sessions};
 use crate::idempotency::{Key, idempotent};
 use crate::limits;
+use crate::space_name;
 use crate::store::{Direction, Reads, SessionReads};
 use std::path::Path;
 use tiro_schema::DEFAULT_SPACE;
@@ -237,7 +238,7 @@ fn check_count(also_read: Option<&[String]>) -> Result<(), SessionError> {
 }
 
 fn check_space(path: &'static str, name: &str) -> Result<(), SessionError> {
-    { let _ = (path, name); Ok(()) }
+    if space_name::fits(name) { Ok(()) } else { Err(SessionError::invalid(path, space_name::rule())) }
 }
 
 fn page_limit(limit: Option<u32>) -> Result<usize, SessionError> {
