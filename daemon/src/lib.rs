@@ -13,6 +13,7 @@ pub mod idempotency;
 pub mod limits;
 pub mod memory;
 pub mod model;
+pub mod opening;
 pub mod paths;
 pub mod rpc;
 pub mod run;

@@ -5,7 +5,9 @@
 //! closed, the socket's file removed, the lock given up. Must not know: signals and the command line.
 
 use crate::clock::{SharedClock, SystemClock};
+use crate::caller::ProgressSink;
 use crate::config::Config;
+use crate::opening;
 use crate::paths::{self, EnvMap, PathError, Privacy};
 use crate::rpc::activation::{self, ActivationError};
 use crate::rpc::lock::{LockError, SocketLock};
@@ -16,7 +18,7 @@ use crate::service::{Reception, Service};
 use std::path::Path;
 use std::sync::Arc;
 use tiro_schema::place::SocketRule;
-use tiro_schema::wire::daemon::ModelState;
+use tiro_schema::wire::daemon::{ModelState, StartProgress};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -74,6 +76,7 @@ pub struct Running {
     stop: CancellationToken,
     stop_accepting: CancellationToken,
     accepting: JoinHandle<()>,
+    opening: JoinHandle<()>,
     socket_file: Option<SocketFile>,
     _lock: SocketLock,
 }
@@ -113,7 +116,7 @@ impl Daemon {
             started_at_ms: seams.clock.now_ms(),
             socket: places.socket.clone(),
             data_dir: places.data_dir.clone(),
-            embedder: String::new(),
+            embedder: tiro_index::embed::STATIC_MODEL_ID.to_owned(),
             model: no_model(),
         };
         let reception = Arc::new(Reception::new(facts, seams.clock.clone(), stop.clone()));
@@ -121,8 +124,8 @@ impl Daemon {
         let stop_accepting = CancellationToken::new();
         let accepting = tokio::spawn(listener::accept(front.clone(), listener, stop_accepting.clone()));
         tracing::info!(socket = %places.socket.display(), pid = std::process::id(), "listening");
-        reception.set_readiness(Readiness::Ready(Arc::new(Service {})));
-        Ok(Running { reception, front, stop, stop_accepting, accepting, socket_file: file, _lock: lock })
+        let opening = tokio::spawn(open_rooms(reception.clone(), config, seams));
+        Ok(Running { reception, front, stop, stop_accepting, accepting, opening, socket_file: file, _lock: lock })
     }
 }
 
@@ -139,12 +142,41 @@ impl Running {
         // The listener's task ends by that token; a panic in it has been reported.
         let _ = self.accepting.await;
         self.front.begin_draining(reason);
+        // A store that is still being opened is waited for; a panic in it has been reported.
+        let _ = self.opening.await;
+        let readiness = self.reception.readiness();
+        if let Readiness::Ready(service) = &readiness {
+            service.rooms().harness.stop().await;
+        }
         self.front.finish().await;
+        if let Readiness::Ready(service) = &readiness {
+            service.rooms().close().await;
+        }
         if let Some(file) = self.socket_file {
             file.remove();
         }
         tracing::info!("stopped");
     }
+}
+
+/// Opens what stands behind the socket, and says how far that is and how it ended.
+async fn open_rooms(reception: Arc<Reception>, config: Config, seams: Seams) {
+    let told = reception.clone();
+    let progress: ProgressSink = Arc::new(move |stage, done, total| {
+        let stage = stage.to_owned();
+        told.set_readiness(Readiness::Starting(StartProgress { stage, done, total }));
+    });
+    let opened = opening::open(&config, seams.clock, seams.env, progress).await;
+    reception.set_readiness(match opened {
+        Ok(rooms) => {
+            tracing::info!("ready");
+            Readiness::Ready(Arc::new(Service::new(rooms)))
+        }
+        Err(error) => {
+            tracing::error!(%error, "the store cannot be opened");
+            Readiness::Failed(error.into())
+        }
+    });
 }
 
 /// Makes the folder of the store, or closes one of our own that is open to others.
