@@ -66,8 +66,6 @@ pub const DRAIN_MS_MAX: u64 = 5_000;
 pub const DRAIN_CANCELLED_MS_MAX: u64 = 1_500;
 /// Threads for blocking work.
 pub const BLOCKING_THREADS_MAX: usize = 64;
-/// Computations (recalls and the like) at once, for each core.
-pub const COMPUTATIONS_PER_CORE: usize = 2;
 
 // Memory.
 

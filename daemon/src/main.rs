@@ -113,12 +113,13 @@ impl Signals {
 
 /// Waits for a reason to stop and stops; a second signal ends it at once.
 async fn serve(running: Running, mut signals: Signals) -> ExitCode {
-    let reason = tokio::select! {
-        reason = signals.next() => reason,
-        () = running.stop_requested() => "a client asked for it",
+    let (reason, code) = tokio::select! {
+        reason = signals.next() => (reason, ExitCode::SUCCESS),
+        () = running.stop_requested() => ("a client asked for it", ExitCode::SUCCESS),
+        (message, code) = running.refused() => ("there is no store to serve", fail(code, &message)),
     };
     tokio::select! {
-        () = running.stop(reason) => ExitCode::SUCCESS,
+        () = running.stop(reason) => code,
         _ = signals.next() => fail(1, &"stopped at once by a second signal"),
     }
 }

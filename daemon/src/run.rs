@@ -5,16 +5,16 @@
 //! closed, the socket's file removed, the lock given up. Must not know: signals and the command line.
 
 use crate::clock::{SharedClock, SystemClock};
-use crate::caller::ProgressSink;
 use crate::config::Config;
-use crate::opening;
 use crate::paths::{self, EnvMap, PathError, Privacy};
 use crate::rpc::activation::{self, ActivationError};
 use crate::rpc::lock::{LockError, SocketLock};
 use crate::rpc::socket::{self, Listening, SocketError, SocketFile};
 use crate::rpc::{Front, listener};
+use crate::rooms::{Rooms, RoomsError};
+use crate::service::Reception;
 use crate::service::reception::{Facts, Readiness};
-use crate::service::{Reception, Service};
+use crate::store::{BackendFactory, FileFactory};
 use std::path::Path;
 use std::sync::Arc;
 use tiro_schema::place::SocketRule;
@@ -28,13 +28,15 @@ pub struct Seams {
     pub clock: SharedClock,
     /// The environment.
     pub env: EnvMap,
+    /// Storage behind the store file.
+    pub backend: Arc<dyn BackendFactory>,
 }
 
 impl Seams {
     /// The system's own.
     pub fn system(config: &Config, env: EnvMap) -> Self {
         let clock = config.start_clock_at_ms.map_or_else(SystemClock::new, SystemClock::starting_at);
-        Seams { clock: Arc::new(clock), env }
+        Seams { clock: Arc::new(clock), env, backend: Arc::new(FileFactory) }
     }
 }
 
@@ -59,7 +61,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The exit code of `tirod`: 1 failed, 3 store damaged, 7 another daemon is there already.
+    /// The exit code of `tirod`: 1 failed, 7 another daemon is there already.
     pub fn exit_code(&self) -> u8 {
         match self {
             StartError::Lock(LockError::Held { .. }) | StartError::Socket(SocketError::Alive(_)) => 7,
@@ -76,7 +78,7 @@ pub struct Running {
     stop: CancellationToken,
     stop_accepting: CancellationToken,
     accepting: JoinHandle<()>,
-    opening: JoinHandle<()>,
+    opening: JoinHandle<Result<Rooms, RoomsError>>,
     socket_file: Option<SocketFile>,
     _lock: SocketLock,
 }
@@ -116,7 +118,6 @@ impl Daemon {
             started_at_ms: seams.clock.now_ms(),
             socket: places.socket.clone(),
             data_dir: places.data_dir.clone(),
-            embedder: tiro_index::embed::STATIC_MODEL_ID.to_owned(),
             model: no_model(),
         };
         let reception = Arc::new(Reception::new(facts, seams.clock.clone(), stop.clone()));
@@ -124,7 +125,10 @@ impl Daemon {
         let stop_accepting = CancellationToken::new();
         let accepting = tokio::spawn(listener::accept(front.clone(), listener, stop_accepting.clone()));
         tracing::info!(socket = %places.socket.display(), pid = std::process::id(), "listening");
-        let opening = tokio::spawn(open_rooms(reception.clone(), config, seams));
+        let opening = tokio::task::spawn_blocking({
+            let reception = reception.clone();
+            move || open_rooms(&config, &seams, &reception)
+        });
         Ok(Running { reception, front, stop, stop_accepting, accepting, opening, socket_file: file, _lock: lock })
     }
 }
@@ -135,6 +139,11 @@ impl Running {
         self.stop.cancelled().await;
     }
 
+    /// Ends when there will be no store, with the message for a person and the exit code; never when there is one.
+    pub async fn refused(&self) -> (String, u8) {
+        self.reception.refused().await
+    }
+
     /// Stops in order.
     pub async fn stop(self, reason: &str) {
         tracing::info!(reason, "stopping");
@@ -142,15 +151,16 @@ impl Running {
         // The listener's task ends by that token; a panic in it has been reported.
         let _ = self.accepting.await;
         self.front.begin_draining(reason);
-        // A store that is still being opened is waited for; a panic in it has been reported.
-        let _ = self.opening.await;
-        let readiness = self.reception.readiness();
-        if let Readiness::Ready(service) = &readiness {
-            service.rooms().harness.stop().await;
+        // A store that is still being opened is closed as soon as it is open.
+        let rooms = self.opening.await.ok().and_then(Result::ok);
+        if let Some(rooms) = &rooms {
+            rooms.service.harness.stop().await;
         }
         self.front.finish().await;
-        if let Readiness::Ready(service) = &readiness {
-            service.rooms().close().await;
+        if let Some(rooms) = rooms
+            && tokio::task::spawn_blocking(move || rooms.close()).await.is_err()
+        {
+            tracing::error!("closing the store failed by a fault of the daemon");
         }
         if let Some(file) = self.socket_file {
             file.remove();
@@ -159,24 +169,28 @@ impl Running {
     }
 }
 
-/// Opens what stands behind the socket, and says how far that is and how it ended.
-async fn open_rooms(reception: Arc<Reception>, config: Config, seams: Seams) {
-    let told = reception.clone();
-    let progress: ProgressSink = Arc::new(move |stage, done, total| {
-        let stage = stage.to_owned();
-        told.set_readiness(Readiness::Starting(StartProgress { stage, done, total }));
-    });
-    let opened = opening::open(&config, seams.clock, seams.env, progress).await;
-    reception.set_readiness(match opened {
+/// Opens the rooms and tells the reception how it goes.
+fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Result<Rooms, RoomsError> {
+    let progress = {
+        let reception = reception.clone();
+        Arc::new(move |stage: &str, done, total: u64| {
+            let total = (total > 0).then_some(total);
+            reception.set_readiness(Readiness::Starting(StartProgress { stage: stage.to_owned(), done, total }));
+        })
+    };
+    let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, progress)));
+    let opened = opened.unwrap_or(Err(RoomsError::Panicked));
+    match &opened {
         Ok(rooms) => {
             tracing::info!("ready");
-            Readiness::Ready(Arc::new(Service::new(rooms)))
+            reception.set_readiness(Readiness::Ready(rooms.service.clone()));
         }
         Err(error) => {
-            tracing::error!(%error, "the store cannot be opened");
-            Readiness::Failed(error.into())
+            tracing::error!("{error}");
+            reception.set_readiness(Readiness::Failed { error: error.to_object(), exit_code: error.exit_code() });
         }
-    });
+    }
+    opened
 }
 
 /// Makes the folder of the store, or closes one of our own that is open to others.

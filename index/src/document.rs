@@ -78,9 +78,15 @@ pub struct Prepared {
     pub(crate) tokens: Tokens,
 }
 
-/// Analyses a document: tokens, counts. Callable from any thread; touches nothing shared.
+/// Analyses a document: the tokens of its text and of its speakers' names (questions ask what somebody said). Callable from any
+/// thread; touches nothing shared.
 pub fn prepare(mut document: Document) -> Prepared {
-    let tokens = Tokens::pack(&count_tokens(&document.text));
+    let tokens = if document.speakers.is_empty() {
+        count_tokens(&document.text)
+    } else {
+        count_tokens(&format!("{}\n{}", document.speakers.join("\n"), document.text))
+    };
+    let tokens = Tokens::pack(&tokens);
     document.text = String::new();
     Prepared { document, tokens }
 }

@@ -135,7 +135,7 @@ struct Expected {
 
 impl Oracle {
     fn search(&self, words: &[usize], vector: Option<&[f32]>, spaces: &[u32], filter: &Filter) -> Vec<Expected> {
-        let query: Vec<u32> = query_tokens(&text(words)).iter().map(|token| token.id).collect();
+        let query: Vec<(u32, f64)> = query_tokens(&text(words)).iter().map(|token| (token.id, f64::from(token.weight))).collect();
         let mut out = Vec::new();
         for &space in spaces {
             let counted: HashMap<u64, TokenCounts> = self
@@ -146,19 +146,19 @@ impl Oracle {
                 .collect();
             let total = counted.len() as f64;
             let mean = (counted.values().map(|c| f64::from(c.length)).sum::<f64>() / total.max(1.0)).max(1.0);
-            let idf = |token: &u32| {
-                let frequency = counted.values().filter(|c| c.tokens.contains(token)).count() as f64;
-                (1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln()
+            let idf = |&(token, weight): &(u32, f64)| {
+                let frequency = counted.values().filter(|c| c.tokens.contains(&token)).count() as f64;
+                (1.0 + (total - frequency + 0.5) / (frequency + 0.5)).ln() * weight
             };
-            let ideal: f64 = query.iter().map(|token| idf(token) * 2.2).sum();
+            let ideal: f64 = query.iter().map(|token| idf(token) * 1.9).sum();
             for document in self.documents.values().filter(|d| d.space == space && admits(filter, d)) {
                 let own = count_tokens(&document.text);
-                let norm = 1.2 * (0.25 + 0.75 * f64::from(own.length) / mean);
+                let norm = 0.9 * (0.15 + 0.85 * (f64::from(own.length) + 30.0) / (mean + 30.0));
                 let score: f64 = query
                     .iter()
                     .filter_map(|token| {
-                        let count = f64::from(own.counts[own.tokens.binary_search(token).ok()?]);
-                        Some(idf(token) * count * 2.2 / (count + norm))
+                        let count = f64::from(own.counts[own.tokens.binary_search(&token.0).ok()?]);
+                        Some(idf(token) * count * 1.9 / (count + norm))
                     })
                     .sum();
                 let cosine = vector

@@ -183,7 +183,7 @@ fn a_second_signal_ends_it_at_once() {
 fn wrong_usage_and_wrong_configuration_exit_with_2_and_say_why() {
     let wrong = DaemonSetup::new().argument("--colour").prepare();
     assert_eq!(wrong.run_to_end().0.code(), Some(2));
-    let wrong = DaemonSetup::new().config("[memory]\nthreshold = \"high\"\n").prepare();
+    let wrong = DaemonSetup::new().config("[memory]\nlexicalWeight = \"high\"\n").prepare();
     let (status, message) = wrong.run_to_end();
     assert_eq!(status.code(), Some(2), "{message}");
     assert!(message.contains("config.toml") && message.contains("line 2"), "{message}");

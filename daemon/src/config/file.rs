@@ -99,8 +99,6 @@ impl Default for EmbeddingSection {
 pub struct MemorySection {
     /// Share of the lexical leg, 0 to 1; the embedder's own when absent.
     pub lexical_weight: Option<f32>,
-    /// Relevance under which a hit is left out, 0 to 1; the embedder's own when absent.
-    pub threshold: Option<f32>,
     /// Vectors of one space from which hnsw_rs serves it.
     pub hnsw_from: Option<usize>,
 }
@@ -125,7 +123,7 @@ pub struct LimitsSection {
 const KNOWN: &[(&str, &[&str])] = &[
     ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
     ("embedding", &["provider"]),
-    ("memory", &["lexicalWeight", "threshold", "hnswFrom"]),
+    ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),
     ("limits", &["storeCacheMib"]),
 ];
@@ -201,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_kind_is_refused_with_its_line() {
-        let message = read("[memory]\nthreshold = \"high\"\n").unwrap_err();
+        let message = read("[memory]\nlexicalWeight = \"high\"\n").unwrap_err();
         assert!(message.starts_with("line 2"), "{message}");
         assert!(read("[model\n").unwrap_err().starts_with("line 1"));
     }
@@ -219,7 +217,7 @@ mod tests {
                 context_tokens: Some(1),
                 max_output_tokens: Some(1),
             },
-            memory: MemorySection { lexical_weight: Some(0.5), threshold: Some(0.5), hnsw_from: Some(1) },
+            memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
             agent: AgentSection { steps: Some(1) },
             limits: LimitsSection { store_cache_mib: Some(1) },
             ..FileConfig::default()

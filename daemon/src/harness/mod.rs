@@ -28,7 +28,15 @@ pub struct Harness {
     inner: Arc<Inner>,
 }
 
+/// What a person may set about turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AgentSettings {
+    /// Model calls with tools of a turn whose budget does not say; the daemon's own if `None`.
+    pub steps: Option<u32>,
+}
+
 struct Inner {
+    settings: AgentSettings,
     sessions: Sessions,
     memories: Arc<dyn Memories>,
     model: ModelSlot,
@@ -38,8 +46,8 @@ struct Inner {
 
 impl Harness {
     /// Over sessions, memories and the model. Needs a tokio runtime; [`Harness::resume`] takes up what a stop left.
-    pub fn new(sessions: Sessions, memories: Arc<dyn Memories>, model: ModelSlot) -> Harness {
-        let inner = Inner { sessions, memories, model, lanes: Lanes::default(), stopping: CancellationToken::new() };
+    pub fn new(sessions: Sessions, memories: Arc<dyn Memories>, model: ModelSlot, settings: AgentSettings) -> Harness {
+        let inner = Inner { settings, sessions, memories, model, lanes: Lanes::default(), stopping: CancellationToken::new() };
         Harness { inner: Arc::new(inner) }
     }
 

@@ -68,7 +68,7 @@ async fn open_with(dir: &Path, config: ModelConfig) -> (Harness, Arc<FewWords>) 
     let store = Store::open(&store, OpenOptions { clock: Arc::clone(&clock), ..OpenOptions::default() }).unwrap();
     let model = ModelSlot::find(Discovery { config, ..Discovery::default() }).await;
     let memories = Arc::new(FewWords::default());
-    let harness = Harness::new(Sessions::new(store, clock), Arc::clone(&memories) as Arc<dyn Memories>, model);
+    let harness = Harness::new(Sessions::new(store, clock), Arc::clone(&memories) as Arc<dyn Memories>, model, AgentSettings::default());
     (harness, memories)
 }
 

@@ -51,7 +51,7 @@ impl Harness {
             id: Uuid::new_v4().into_bytes(),
             session: session.key,
             status: turn_status_code(TurnStatus::Queued),
-            steps_max: steps_max(budget.steps)?,
+            steps_max: steps_max(budget.steps.or(inner.settings.steps))?,
             tokens_max: budget.tokens.unwrap_or(0),
             time_ms_max: budget.ms.unwrap_or(0),
             input_json,

@@ -27,7 +27,7 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
     let (mut state, store, starting) = match &readiness {
         Readiness::Starting(progress) => ("starting", None, Some(progress.clone())),
         Readiness::Ready(service) => (service.state(), Some(service.store_info()), None),
-        Readiness::Failed(_) => ("damaged", None, None),
+        Readiness::Failed { .. } => ("damaged", None, None),
     };
     if reception.is_draining() {
         state = "draining";
@@ -44,10 +44,13 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         clients: reception.clients(),
         store,
         model: match &readiness {
-            Readiness::Ready(service) => service.model_state(),
+            Readiness::Ready(service) => service.harness.model().state(),
             _ => facts.model.clone(),
         },
-        embedder: facts.embedder.clone(),
+        embedder: match &readiness {
+            Readiness::Ready(service) => service.embedder.clone(),
+            _ => String::new(),
+        },
         resident_bytes: resident_bytes(),
         last_backup_at: match &readiness {
             Readiness::Ready(service) => service.last_backup_at(),

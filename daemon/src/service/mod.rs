@@ -13,33 +13,29 @@ pub mod turn;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
-use crate::opening::Rooms;
-use crate::store::{Health, backup};
+use crate::harness::Harness;
+use crate::memory::Memory;
+use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
 use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
-use tiro_schema::wire::daemon::ModelState;
-use uuid::Uuid;
 
 pub use reception::Reception;
 
 /// Everything that answers once the store is open.
 pub struct Service {
-    rooms: Rooms,
+    /// The store.
+    pub store: Store,
+    /// Memory.
+    pub memory: Memory,
+    /// The agent: sessions and turns.
+    pub harness: Harness,
+    /// Model id of the embedder.
+    pub embedder: String,
 }
 
 impl Service {
-    /// Over open rooms.
-    pub fn new(rooms: Rooms) -> Self {
-        Service { rooms }
-    }
-
-    /// The rooms.
-    pub fn rooms(&self) -> &Rooms {
-        &self.rooms
-    }
-
     /// Answers one request.
     ///
     /// # Errors
@@ -52,36 +48,35 @@ impl Service {
         connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
-            "memory" | "space" => memory::dispatch(&self.rooms.memory, method, params, caller).await,
-            "session" => session::dispatch(&self.rooms.harness, method, params, connection).await,
-            "turn" => turn::dispatch(&self.rooms.harness, method, params, caller).await,
+            "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
+            "session" => session::dispatch(&self.harness, method, params, connection).await,
+            "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
     }
 
     /// Which store answers, and its newest write.
     pub fn store_info(&self) -> StoreInfo {
-        let store = &self.rooms.store;
-        let identity = store.identity();
-        StoreInfo { id: Uuid::from_bytes(identity.id).to_string(), epoch: identity.epoch, seq: store.seq_token(store.seq()) }
+        let identity = self.store.identity();
+        StoreInfo {
+            id: uuid::Uuid::from_bytes(identity.id).to_string(),
+            epoch: identity.epoch,
+            seq: self.store.seq_token(self.store.seq()),
+        }
     }
 
-    /// The model in use, or how to set one up.
-    pub fn model_state(&self) -> ModelState {
-        self.rooms.harness.model().state()
-    }
-
-    /// What `daemon/status` says of the store: `ready`, or `readOnly` or `damaged` after an error that has to be looked at.
+    /// What `daemon/status` says of the store: `ready`, `readOnly` after an error of the disk, `damaged`.
     pub fn state(&self) -> &'static str {
-        match self.rooms.store.health() {
-            Health::Well | Health::Full => "ready",
-            Health::ReadOnly { .. } | Health::Closed => "readOnly",
+        match self.store.health() {
+            Health::Well => "ready",
+            Health::Full | Health::ReadOnly { .. } => "readOnly",
             Health::Damaged { .. } => "damaged",
+            Health::Closed => "draining",
         }
     }
 
     /// When the last backup was made.
     pub fn last_backup_at(&self) -> Option<tiro_schema::wire::Timestamp> {
-        self.rooms.store.backups().first().map(backup::made_at)
+        self.store.backups().first().map(crate::store::backup::made_at)
     }
 }

@@ -27,8 +27,6 @@ pub struct Facts {
     pub socket: PathBuf,
     /// The folder of its store.
     pub data_dir: PathBuf,
-    /// The embedder's model id.
-    pub embedder: String,
     /// The model, or how to set one up.
     pub model: ModelState,
 }
@@ -41,7 +39,12 @@ pub enum Readiness {
     /// It is open.
     Ready(Arc<Service>),
     /// There will be none.
-    Failed(ErrorObject),
+    Failed {
+        /// What clients are told.
+        error: ErrorObject,
+        /// What the daemon exits with.
+        exit_code: u8,
+    },
 }
 
 /// The first stop of every request.
@@ -101,10 +104,20 @@ impl Reception {
             async { watcher.wait_for(|state| !matches!(state, Readiness::Starting(_))).await.map(|state| state.clone()) };
         match tokio::time::timeout(Duration::from_millis(READY_WAIT_MS_MAX), settled).await {
             Ok(Ok(Readiness::Ready(service))) => Ok(service),
-            Ok(Ok(Readiness::Failed(error))) => Err(error),
+            Ok(Ok(Readiness::Failed { error, .. })) => Err(error),
             Ok(_) => Err(ErrorObject::new(ErrorKind::Draining, "the daemon stops")),
             Err(_) => Err(ErrorObject::new(ErrorKind::Overloaded, "the store is still being opened")
                 .with_hint("daemon/status says how far it is; repeat the call")),
+        }
+    }
+
+    /// Ends when there will be no store, with the message for a person and the exit code.
+    pub async fn refused(&self) -> (String, u8) {
+        let mut watcher = self.readiness.subscribe();
+        match watcher.wait_for(|state| matches!(state, Readiness::Failed { .. })).await.as_deref() {
+            Ok(Readiness::Failed { error, exit_code }) => (error.message.clone(), *exit_code),
+            // Cannot be: this object holds the sender.
+            _ => std::future::pending().await,
         }
     }
 

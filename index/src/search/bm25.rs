@@ -11,9 +11,18 @@ use crate::state::tokens::Tokens;
 use crate::tokenize::QueryToken;
 
 /// Saturation of repeats.
-const K1: f32 = 1.2;
+const K1: f32 = 0.9;
 /// Share of length normalisation.
-const B: f32 = 0.75;
+const B: f32 = 0.85;
+/// Tokens added to every length, so that a filler of three words gains little over a sentence by being short.
+const LENGTH_SMOOTHING: f32 = 30.0;
+
+/// Share of a query's ideal score that its rarest tokens must carry before common ones are left out of the search for candidates.
+const CANDIDATE_SHARE: f32 = 0.6;
+/// Share of documents from which a token is common.
+const COMMON_SHARE: f32 = 0.01;
+/// Documents up to which no token is common.
+const COMMON_DOCUMENTS_MIN: u32 = 1_000;
 
 /// The query against one space.
 pub(crate) struct Bm25 {
@@ -40,9 +49,33 @@ impl Bm25 {
         self.ideal
     }
 
+    /// The tokens worth looking for candidates by: those that carry most of the ideal score, rarest first. Common ones are left out once
+    /// the rest carries `CANDIDATE_SHARE` of it: a document that holds only those cannot rank, and reading their long lists is most of
+    /// the work of a long query. Tokens without a document are left out; where `statistics` do not count every document that may be
+    /// found (`all`), none is.
+    pub(crate) fn candidate_tokens(&self, statistics: &Statistics, all: bool) -> Vec<u32> {
+        let mut known: Vec<(u32, f32, u32)> = self.terms.iter().map(|&(id, idf)| (id, idf, statistics.frequency(id))).collect();
+        if !all {
+            known.retain(|term| term.2 > 0);
+        }
+        known.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let (total, common) = (
+            known.iter().map(|term| term.1).sum::<f32>(),
+            ((statistics.documents as f32 * COMMON_SHARE) as u32).max(COMMON_DOCUMENTS_MIN),
+        );
+        let mut carried = 0.0;
+        known.retain(|&(_, idf, frequency)| {
+            let kept = carried < total * CANDIDATE_SHARE || frequency <= common;
+            carried += idf;
+            kept
+        });
+        known.into_iter().map(|term| term.0).collect()
+    }
+
     /// The score of a document.
     pub(crate) fn score(&self, tokens: &Tokens) -> f32 {
-        let norm = K1 * (1.0 - B + B * tokens.length() as f32 / self.mean_length);
+        let length = (tokens.length() as f32 + LENGTH_SMOOTHING) / (self.mean_length + LENGTH_SMOOTHING);
+        let norm = K1 * (1.0 - B + B * length);
         self.terms
             .iter()
             .map(|&(id, idf)| match tokens.count(id) {

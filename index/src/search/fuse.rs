@@ -3,12 +3,12 @@
 use crate::query::{DecayParams, Mode};
 use crate::result::Strength;
 
-/// Cosine above the background's mean that weighs as much as a whole ideal lexical match: dense evidence is `(cosine - mean)`,
-/// which keeps the order of cosines and means the same for every query.
 /// Half-lives grow with use up to this factor.
 const HALF_LIFE_FACTOR_MAX: f64 = 4.0;
 
-/// Slope and offset of the logistic that turns evidence into relevance.
+/// Slope and middle of the logistic that turns evidence into relevance. Fitted by eye on questions put to their own conversations and to
+/// conversations that know nothing of them: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of
+/// those that share no word with the question, and 9 in 10 questions put to fifty memories that do not hold the answer get none.
 struct Logistic {
     slope: f32,
     middle: f32,
@@ -17,23 +17,25 @@ struct Logistic {
 /// For both legs.
 const HYBRID: Logistic = Logistic { slope: 9.0, middle: 0.27 };
 /// For words alone.
-const LEXICAL: Logistic = Logistic { slope: 7.0, middle: 0.30 };
+const LEXICAL: Logistic = Logistic { slope: 9.0, middle: 0.25 };
 /// For vectors alone.
-const VECTOR: Logistic = Logistic { slope: 9.0, middle: 0.35 };
+const VECTOR: Logistic = Logistic { slope: 9.0, middle: 0.42 };
 
 /// Relevance below which a hit is left out unless the query says otherwise.
 pub(crate) const THRESHOLD_DEFAULT: f32 = 0.3;
 /// Relevance from which a hit is good.
 const GOOD: f32 = 0.5;
 /// Relevance from which a hit is strong.
-const STRONG: f32 = 0.75;
+const STRONG: f32 = 0.7;
 
-/// Evidence of a hit: the weighted sum of its legs. `dense` is the cosine's distance from the background mean.
+/// Evidence of a hit: the weighted sum of its legs. `dense` is the distance of the cosine from the background's mean: affine in the cosine,
+/// so that a query's order is that of its cosines, and free of what the query has in common with everything. A document without a
+/// vector (one that follows later, say) is taken to be as near as its words are.
 pub(crate) fn evidence(mode: Mode, lexical_weight: f32, lexical: f32, dense: Option<f32>) -> f32 {
     match mode {
         Mode::Lexical => lexical,
-        Mode::Vector => dense.unwrap_or(f32::MIN_POSITIVE),
-        Mode::Hybrid => lexical_weight * lexical + (1.0 - lexical_weight) * dense.unwrap_or(0.0),
+        Mode::Vector => dense.unwrap_or(0.0),
+        Mode::Hybrid => lexical_weight * lexical + (1.0 - lexical_weight) * dense.unwrap_or(lexical),
     }
 }
 

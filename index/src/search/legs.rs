@@ -7,7 +7,6 @@ use crate::result::ServedBy;
 use crate::state::State;
 use crate::state::slot::{Lexical, Slot};
 use crate::state::space::Space;
-use crate::tokenize::QueryToken;
 
 /// One space as a search sees it.
 pub(crate) struct View<'a> {
@@ -44,14 +43,14 @@ impl<'a> View<'a> {
     }
 
     /// The best documents by words.
-    pub(crate) fn by_words(&self, tokens: &[QueryToken], bm25: &Bm25, limit: usize) -> Leg {
+    pub(crate) fn by_words(&self, bm25: &Bm25, limit: usize) -> Leg {
         let mut leg = Leg::default();
         let score = |slot: &Slot| bm25.score(&slot.tokens);
         if let Some(few) = &self.few {
             leg.served_by.push(ServedBy::Forward);
             leg.found = few.iter().filter_map(|&at| Some((at, score(self.space.slot(at)?)))).collect();
         } else {
-            match self.by_full_text(tokens, limit) {
+            match self.by_full_text(bm25, limit) {
                 Ok(slots) => {
                     leg.served_by.push(ServedBy::Tantivy);
                     leg.found = slots.into_iter().filter_map(|at| Some((at, score(self.space.slot(at)?)))).collect();
@@ -75,11 +74,10 @@ impl<'a> View<'a> {
     }
 
     /// Candidates of the full-text index; an error without a reason when there is none to ask yet.
-    fn by_full_text(&self, tokens: &[QueryToken], limit: usize) -> Result<Vec<u32>, Option<String>> {
+    fn by_full_text(&self, bm25: &Bm25, limit: usize) -> Result<Vec<u32>, Option<String>> {
         let reader = self.state.reader.as_ref().ok_or(None)?;
         let statistics = &self.space.statistics;
-        let known: Vec<u32> =
-            tokens.iter().map(|token| token.id).filter(|&id| !self.eligible.is_plain() || statistics.frequency(id) > 0).collect();
+        let known = bm25.candidate_tokens(statistics, !self.eligible.is_plain());
         if known.is_empty() {
             return Ok(Vec::new());
         }

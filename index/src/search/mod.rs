@@ -95,7 +95,7 @@ fn gather(
     let vector = query.vector.filter(|_| query.mode != Mode::Lexical);
     let mut found: Vec<(u32, Option<f32>, Option<f32>)> = Vec::with_capacity(2 * limit);
     if query.mode != Mode::Vector && !tokens.is_empty() {
-        let leg = view.by_words(tokens, &bm25, limit);
+        let leg = view.by_words(&bm25, limit);
         note(result, &leg);
         trouble = leg.trouble;
         found.extend(leg.found.into_iter().map(|(slot, score)| (slot, Some(score), None)));
@@ -143,6 +143,7 @@ impl Candidate {
     fn weigh(&mut self, mode: Mode, context: &Context<'_>) {
         let features = &mut self.features;
         let scale = context.scale.unwrap_or(ZScale { mean: 0.0, sd: 1.0 });
+        let mode = if mode == Mode::Hybrid && context.scale.is_none() { Mode::Lexical } else { mode };
         features.z = features.cosine.filter(|_| context.scale.is_some()).map(|cosine| scale.z(cosine));
         let dense = features.cosine.map(|cosine| cosine - scale.mean);
         self.evidence = fuse::evidence(mode, context.settings.lexical_weight, features.lexical, dense);

@@ -5,6 +5,7 @@
 //! Nothing in a text is syntax and no text is refused.
 
 mod class;
+mod function;
 mod normalise;
 mod segment;
 mod words;
@@ -15,11 +16,16 @@ use segment::Run;
 /// Version of the analysis. An index made by another version is rebuilt.
 pub const TOKENIZER_VERSION: u32 = 1;
 
+/// Weight of a function word in a query; every other token weighs 1.
+const FUNCTION_WEIGHT: f32 = 0.35;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A word, stemmed, or a number.
     Word,
+    /// A word, character or pair that holds sentences together and says little.
+    Function,
     /// A compound or a segment of one, as written.
     Whole,
     /// Part of a word, by case or digits.
@@ -79,13 +85,17 @@ fn unspaced(text: &str, sink: &mut Sink<'_>) {
     let mut bounds = text.char_indices().map(|(i, _)| i).chain([text.len()]);
     let (mut before, mut start) = (None, bounds.next().unwrap_or(0));
     for end in bounds {
-        sink(&text[start..end], Kind::Single);
+        sink(&text[start..end], kind_of(&text[start..end], Kind::Single));
         if let Some(before) = before {
-            sink(&text[before..end], Kind::Pair);
+            sink(&text[before..end], kind_of(&text[before..end], Kind::Pair));
         }
         before = Some(start);
         start = end;
     }
+}
+
+fn kind_of(token: &str, kind: Kind) -> Kind {
+    if function::is_function_token(token) { Kind::Function } else { kind }
 }
 
 /// Counts the tokens of a document.
@@ -109,7 +119,8 @@ pub fn query_tokens(text: &str) -> Vec<QueryToken> {
     analyse(cut(text, QUERY_BYTES_MAX), &mut |token, kind| {
         let id = token_id(token);
         if tokens.len() < QUERY_TOKENS_MAX && seen.insert(id) {
-            tokens.push(QueryToken { id, kind, weight: 1.0 });
+            let weight = if kind == Kind::Function { FUNCTION_WEIGHT } else { 1.0 };
+            tokens.push(QueryToken { id, kind, weight });
         }
     });
     tokens

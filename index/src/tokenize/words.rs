@@ -1,6 +1,7 @@
 //! Words and identifiers: a compound whole, its segments, its words, and the parts of a word by case and digits.
 //! It must not know scripts written without spaces.
 
+use super::function::is_function_word;
 use super::{Kind, Sink};
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -89,6 +90,7 @@ impl Words {
         }
         self.lower.clear();
         self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        let kind = if kind == Kind::Word && is_function_word(&self.lower) { Kind::Function } else { kind };
         let plain =
             self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
         if plain {

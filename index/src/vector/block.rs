@@ -120,16 +120,25 @@ impl Block {
             return Vec::new();
         }
         let mut top = Top::new(k);
-        let mut dots = [0; TILE_ROWS];
-        let stride = query.len();
-        let tiles = self.codes.chunks(stride * TILE_ROWS).zip(self.scales.chunks(TILE_ROWS)).zip(self.slots.chunks(TILE_ROWS));
+        let mut bar = top.bar();
+        let (mut dots, mut cosines) = ([0; TILE_ROWS], [0.0; TILE_ROWS]);
+        let tiles =
+            self.codes.chunks(query.len() * TILE_ROWS).zip(self.scales.chunks(TILE_ROWS)).zip(self.slots.chunks(TILE_ROWS));
         for ((codes, scales), slots) in tiles {
-            let dots = &mut dots[..slots.len()];
+            let (dots, cosines) = (&mut dots[..slots.len()], &mut cosines[..slots.len()]);
             dot_code_rows(&query, codes, dots);
-            for ((&dot, &scale), &slot) in dots.iter().zip(scales).zip(slots) {
-                let cosine = dot as f32 * scale * query_scale;
-                if cosine >= top.bar() && eligible(slot) {
+            let mut best = f32::NEG_INFINITY;
+            for ((cosine, &dot), &scale) in cosines.iter_mut().zip(dots.iter()).zip(scales) {
+                *cosine = dot as f32 * scale * query_scale;
+                best = if *cosine > best { *cosine } else { best };
+            }
+            if best < bar {
+                continue; // most tiles, once the first few are seen
+            }
+            for (&cosine, &slot) in cosines.iter().zip(slots) {
+                if cosine >= bar && eligible(slot) {
                     top.offer(slot, cosine);
+                    bar = top.bar();
                 }
             }
         }

@@ -153,7 +153,7 @@ proptest! {
 fn speed() {
     let (table, vectors) = corpus(20_000);
     let query = table.embed(Role::Query, "when is the quarterly report due?").unwrap();
-    for count in [10_000, 100_000, 600_000] {
+    for count in [1_000, 10_000, 100_000, 600_000] {
         let mut block = Block::new(192);
         (0..count).for_each(|slot| block.put(slot, &vectors[slot as usize % vectors.len()]).unwrap());
         let mut times: Vec<_> = (0..101)

@@ -76,6 +76,8 @@ mod avx2 {
 
     /// Rows taken together: their sums share the loads of the query and one reduction.
     const TOGETHER: usize = 4;
+    /// How far ahead rows are asked for. The processor's own prefetch stops at each page.
+    const AHEAD_BYTES: usize = 4096;
 
     /// # Safety
     /// Needs AVX2; `query.len()` is a multiple of 32 and `rows.len() == query.len() * out.len()`.
@@ -86,6 +88,10 @@ mod avx2 {
         let mut at = 0;
         for group in &mut groups {
             let four = &rows[at..at + stride * TOGETHER];
+            for line in (0..four.len()).step_by(64) {
+                // A hint about an address; it may lie behind the end, nothing is read there.
+                _mm_prefetch::<_MM_HINT_T0>(four.as_ptr().wrapping_add(AHEAD_BYTES + line));
+            }
             let mut sums = [_mm256_setzero_si256(); TOGETHER];
             for offset in (0..stride).step_by(32) {
                 // SAFETY: offset + 32 <= stride, and `four` holds TOGETHER rows of stride bytes; the loads need no alignment.
