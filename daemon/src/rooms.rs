@@ -62,7 +62,9 @@ impl RoomsError {
         let object = ErrorObject::new(kind, self.to_string());
         match self {
             RoomsError::Store(OpenError::Newer { .. }) => object.with_hint("update tirod: the store was left as it is"),
-            RoomsError::Store(OpenError::Foreign { .. }) => object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME"),
+            RoomsError::Store(OpenError::Foreign { .. }) => {
+                object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME")
+            }
             _ => object,
         }
     }

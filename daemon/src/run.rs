@@ -7,11 +7,11 @@
 use crate::clock::{SharedClock, SystemClock};
 use crate::config::Config;
 use crate::paths::{self, EnvMap, PathError, Privacy};
+use crate::rooms::{Rooms, RoomsError};
 use crate::rpc::activation::{self, ActivationError};
 use crate::rpc::lock::{LockError, SocketLock};
 use crate::rpc::socket::{self, Listening, SocketError, SocketFile};
 use crate::rpc::{Front, listener};
-use crate::rooms::{Rooms, RoomsError};
 use crate::service::Reception;
 use crate::service::reception::{Facts, Readiness};
 use crate::store::{BackendFactory, FileFactory};

@@ -15,11 +15,35 @@ use tiro_schema::wire::memory::{RememberParams, Source, Status};
 
 /// Members that are those of `memory/remember`.
 const REMEMBER: &[&str] = &[
-    "text", "space", "kind", "category", "tags", "entities", "importance", "pinned", "occurredAt", "validFrom", "validTo", "source", "explicit", "verbatim",
+    "text",
+    "space",
+    "kind",
+    "category",
+    "tags",
+    "entities",
+    "importance",
+    "pinned",
+    "occurredAt",
+    "validFrom",
+    "validTo",
+    "source",
+    "explicit",
+    "verbatim",
 ];
 /// Members that an export adds. `version` and `key` are known and without effect.
-const ADDED: &[&str] =
-    &["id", "createdAt", "status", "version", "seenCount", "supersededBy", "supersedes", "lastUsedAt", "useCount", "moreSources", "key"];
+const ADDED: &[&str] = &[
+    "id",
+    "createdAt",
+    "status",
+    "version",
+    "seenCount",
+    "supersededBy",
+    "supersedes",
+    "lastUsedAt",
+    "useCount",
+    "moreSources",
+    "key",
+];
 
 /// What an export adds to the params of `memory/remember`.
 #[derive(Debug, Default, serde::Deserialize)]
@@ -47,7 +71,13 @@ pub(super) struct Line {
 }
 
 /// Reads and judges a line; names of members left out go to `unknown`. The error is the reason for the wire.
-pub(super) fn read(memory: &Memory, value: &Value, space: Option<&str>, now_ms: i64, unknown: &mut dyn FnMut(&str)) -> Result<Line, String> {
+pub(super) fn read(
+    memory: &Memory,
+    value: &Value,
+    space: Option<&str>,
+    now_ms: i64,
+    unknown: &mut dyn FnMut(&str),
+) -> Result<Line, String> {
     let Value::Object(members) = value else { return Err("not a JSON object".to_owned()) };
     let (mut told, mut added) = (Map::new(), Map::new());
     for (name, value) in members {

@@ -62,13 +62,20 @@ impl Memory {
 
     async fn write_items(&self, caller: &Caller, items: Vec<Item>, key: Option<Key>) -> Result<Vec<RememberResult>, MemoryError> {
         if items.iter().all(|item| matches!(item, Item::Answered(_))) && key.is_none() {
-            return Ok(items.into_iter().filter_map(|i| match i { Item::Answered(r) => Some(*r), Item::Ready(..) => None }).collect());
+            return Ok(items
+                .into_iter()
+                .filter_map(|i| match i {
+                    Item::Answered(r) => Some(*r),
+                    Item::Ready(..) => None,
+                })
+                .collect());
         }
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
                 let mut touched = Vec::new();
-                let results: Result<Vec<_>, MemoryError> = items.iter().map(|item| write_item(&memory, tx, item, &mut touched)).collect();
+                let results: Result<Vec<_>, MemoryError> =
+                    items.iter().map(|item| write_item(&memory, tx, item, &mut touched)).collect();
                 let results = results?;
                 ledger::wrote(tx, &caller, METHOD, &touched)?;
                 Ok::<_, MemoryError>(results)
@@ -79,7 +86,12 @@ impl Memory {
 }
 
 /// Writes one item. Only an error of the store is one of the whole transaction.
-fn write_item(memory: &Memory, tx: &mut WriteTx, item: &Item, touched: &mut Vec<(u32, u64)>) -> Result<RememberResult, MemoryError> {
+fn write_item(
+    memory: &Memory,
+    tx: &mut WriteTx,
+    item: &Item,
+    touched: &mut Vec<(u32, u64)>,
+) -> Result<RememberResult, MemoryError> {
     let (ready, key) = match item {
         Item::Answered(result) => return Ok((**result).clone()),
         Item::Ready(ready, key) => (ready, key),
@@ -136,5 +148,12 @@ fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
 
 /// The answer for an item that failed.
 fn failed(error: ErrorObject) -> RememberResult {
-    RememberResult { outcome: RememberOutcome::Failed.into(), id: None, seq: None, related: Vec::new(), reason: None, error: Some(error) }
+    RememberResult {
+        outcome: RememberOutcome::Failed.into(),
+        id: None,
+        seq: None,
+        related: Vec::new(),
+        reason: None,
+        error: Some(error),
+    }
 }

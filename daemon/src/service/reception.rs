@@ -85,7 +85,7 @@ impl Reception {
     ) -> Result<Value, ErrorObject> {
         match method {
             "daemon/status" => daemon::status(self, params),
-            "daemon/shutdown" => daemon::shutdown(self, params),
+            "daemon/shutdown" => daemon::shutdown(params),
             "daemon/schema" => daemon::schema(params),
             _ => self.service().await?.dispatch(method, params, caller, connection).await,
         }
@@ -141,9 +141,11 @@ impl Reception {
         self.draining.load(Ordering::SeqCst)
     }
 
-    /// Asks the daemon to stop.
-    pub fn request_stop(&self) {
-        self.stop.cancel();
+    /// Told when the answer to a request is on its way; some requests take effect after it.
+    pub fn answered(&self, method: &str) {
+        if method == "daemon/shutdown" {
+            self.stop.cancel();
+        }
     }
 
     /// Counts a connection.

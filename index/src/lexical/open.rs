@@ -3,6 +3,7 @@
 
 use super::reader::Reader;
 use super::schema::{Fields, Payload, schema};
+use crate::snapshot::remove;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -29,9 +30,7 @@ pub(crate) fn open(dir: &Path, wanted: &Payload) -> Result<Opened, String> {
         Ok(Err(reason)) => Some(reason),
         Err(_) => Some("opening it panicked".to_owned()),
     };
-    if dir.exists() {
-        fs::remove_dir_all(dir).map_err(|error| format!("cannot remove {}: {error}", dir.display()))?;
-    }
+    remove(dir).map_err(|error| format!("cannot remove {}: {error}", dir.display()))?;
     fresh(dir)
         .map(|opened| Opened { rebuilt: reason, ..opened })
         .map_err(|error| format!("cannot make {}: {error}", dir.display()))

@@ -8,7 +8,7 @@ mod read;
 mod write;
 
 pub(crate) use read::load;
-pub(crate) use write::write;
+pub(crate) use write::{remove, write};
 
 /// File of the state inside a snapshot.
 const STATE_FILE: &str = "state.bin";

@@ -114,7 +114,7 @@ fn remove_others(dir: &Path, keep: &str) {
 }
 
 /// Removes a folder or a file of that name, if there is one.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

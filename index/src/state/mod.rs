@@ -87,35 +87,40 @@ impl State {
         self.removed.len() + self.spaces.values().map(|space| space.overlay().count()).sum::<usize>()
     }
 
-    /// Applies a change. One that is not newer than what is held for its key changes nothing.
-    pub(crate) fn apply(&mut self, change: Change) {
-        self.changes += 1;
+    /// Applies a change and says whether anything changed: one that is not newer than what is held for its key does nothing.
+    pub(crate) fn apply(&mut self, change: Change) -> bool {
         if self.loaded {
             self.seq = self.seq.max(change.seq());
         }
-        match change {
+        let changed = match change {
             Change::Upsert(prepared) => self.upsert(prepared),
-            Change::Remove { key, seq } => {
-                if self.document(key).is_some_and(|old| old.seq <= seq)
-                    && let Some(old) = self.take(key)
-                    && old.lexical != Lexical::Absent
-                {
-                    self.removed.insert(key);
-                }
-            }
-        }
+            Change::Remove { key, seq } => self.remove(key, seq),
+        };
+        self.changes += usize::from(changed);
+        changed
     }
 
-    fn upsert(&mut self, prepared: Prepared) {
+    fn remove(&mut self, key: u64, seq: u64) -> bool {
+        if self.document(key).is_none_or(|old| old.seq > seq) {
+            return false;
+        }
+        if self.take(key).is_some_and(|old| old.lexical != Lexical::Absent) {
+            self.removed.insert(key);
+        }
+        true
+    }
+
+    fn upsert(&mut self, prepared: Prepared) -> bool {
         let Prepared { document, tokens } = prepared;
         if self.document(document.key).is_some_and(|old| old.seq >= document.seq) {
-            return;
+            return false;
         }
         let there =
             self.take(document.key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&document.key);
         let mut slot = Slot::of(&document, tokens);
         slot.lexical = if there { Lexical::Outdated } else { Lexical::Absent };
         self.insert(document.space, slot, document.vector.as_deref());
+        true
     }
 
     /// Puts a document in that is known to be absent.
