@@ -9,7 +9,7 @@ use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::model::ApiKey;
 use crate::model::discover::{ModelConfig, usual_probes};
 use crate::run::Seams;
-use crate::service::Service;
+use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
 use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
 use std::sync::Arc;
@@ -107,6 +107,7 @@ impl Rooms {
             store: store.clone(),
             memory: memory.clone(),
             harness,
+            care: StoreCare::new(store.clone(), memory.clone()),
             embedder: embedder.model_id().to_owned(),
         });
         Ok(Rooms { service, store, memory, upkeep })

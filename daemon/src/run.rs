@@ -175,7 +175,7 @@ fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Res
         let reception = reception.clone();
         Arc::new(move |stage: &str, done, total: u64| {
             let total = (total > 0).then_some(total);
-            reception.set_readiness(Readiness::Starting(StartProgress { stage: stage.to_owned(), done, total }));
+            reception.set_progress(StartProgress { stage: stage.to_owned(), done, total });
         })
     };
     let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, progress)));

@@ -8,6 +8,7 @@ pub mod error;
 pub mod memory;
 pub mod reception;
 pub mod session;
+pub mod store;
 pub mod store_error;
 pub mod turn;
 
@@ -22,6 +23,7 @@ use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
 
 pub use reception::Reception;
+pub use store::StoreCare;
 
 /// Everything that answers once the store is open.
 pub struct Service {
@@ -31,6 +33,8 @@ pub struct Service {
     pub memory: Memory,
     /// The agent: sessions and turns.
     pub harness: Harness,
+    /// What looks after the store.
+    pub care: StoreCare,
     /// Model id of the embedder.
     pub embedder: String,
 }
@@ -48,6 +52,7 @@ impl Service {
         connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
+            "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             "session" => session::dispatch(&self.harness, method, params, connection).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,
