@@ -60,7 +60,9 @@ pub fn history(rpc: &mut Rpc, session: &str) -> Vec<String> {
 fn in_short(message: &Value) -> String {
     let block = |block: &Value| match block["type"].as_str() {
         Some("text") => block["text"].as_str().unwrap_or_default().to_owned(),
-        Some("toolCall") => format!("call {} {}", block["callId"].as_str().unwrap_or_default(), block["name"].as_str().unwrap_or_default()),
+        Some("toolCall") => {
+            format!("call {} {}", block["callId"].as_str().unwrap_or_default(), block["name"].as_str().unwrap_or_default())
+        }
         Some("toolResult") => {
             let error = if block["isError"] == true { " error" } else { "" };
             format!("result {}{error}", block["callId"].as_str().unwrap_or_default())

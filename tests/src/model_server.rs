@@ -99,7 +99,8 @@ impl ModelServer {
 
     /// Adds a reply of calls: id, tool, arguments.
     pub fn reply_calls(&self, calls: &[(&str, &str, Value)]) {
-        let event = |(at, (id, name, arguments)): (usize, &(&str, &str, Value))| call_event(at as u64, id, name, &arguments.to_string());
+        let event =
+            |(at, (id, name, arguments)): (usize, &(&str, &str, Value))| call_event(at as u64, id, name, &arguments.to_string());
         let mut events: Vec<Value> = calls.iter().enumerate().map(event).collect();
         events.push(finish_event("tool_calls"));
         self.play(Play::Events(events));
@@ -135,7 +136,9 @@ pub fn text_event(text: &str) -> Value {
 
 /// An event with a call, or a piece of one.
 pub fn call_event(index: u64, id: &str, name: &str, arguments: &str) -> Value {
-    delta_event(json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}}]}))
+    delta_event(
+        json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}}]}),
+    )
 }
 
 /// An event with any delta.
@@ -158,7 +161,8 @@ fn serve(stream: TcpStream, plays: &Mutex<VecDeque<Play>>, asked: &Sender<Asked>
     while let Some(request) = read_request(&mut reader) {
         let _ = asked.send(request);
         let play = plays.lock().pop_front();
-        let play = play.unwrap_or_else(|| Play::Status(400, String::new(), r#"{"error":{"message":"nothing to play"}}"#.to_owned()));
+        let play =
+            play.unwrap_or_else(|| Play::Status(400, String::new(), r#"{"error":{"message":"nothing to play"}}"#.to_owned()));
         if perform(&stream, play).is_none() {
             return;
         }

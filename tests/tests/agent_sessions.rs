@@ -42,7 +42,10 @@ fn sessions_are_made_listed_changed_and_removed() {
     assert_eq!(listed, all, "newest first, of the space that was named and no other");
 
     let changed: Value = rpc.ask("session/update", json!({"sessionId": one[..8], "title": "two", "alsoRead": ["work", "home"]}));
-    assert_eq!((&changed["title"], &changed["alsoRead"], &changed["state"]), (&json!("two"), &json!(["work", "home"]), &json!("idle")));
+    assert_eq!(
+        (&changed["title"], &changed["alsoRead"], &changed["state"]),
+        (&json!("two"), &json!(["work", "home"]), &json!("idle"))
+    );
     ended(&ask(&mut rpc, &one, "hello"), "completed", "completed");
     daemon.restart();
     let mut rpc = daemon.rpc();
@@ -99,16 +102,19 @@ fn events_are_followed_live_and_replayed() {
     assert_eq!(attached, json!({"eventSeq": 0}));
     let turn = start(&mut live, &session, "tea?");
     let seen = follow(&mut live, &turn);
-    assert_eq!(shape(&seen), [
-        "turn/started -",
-        "item/started toolCall",
-        "item/completed toolCall",
-        "item/started toolResult",
-        "item/completed toolResult",
-        "item/started text",
-        "item/completed text",
-        "turn/completed -",
-    ]);
+    assert_eq!(
+        shape(&seen),
+        [
+            "turn/started -",
+            "item/started toolCall",
+            "item/completed toolCall",
+            "item/started toolResult",
+            "item/completed toolResult",
+            "item/started text",
+            "item/completed text",
+            "turn/completed -",
+        ]
+    );
     assert_eq!(numbers(&seen), (1..=8).collect::<Vec<u64>>());
     assert_eq!(text_of(&seen), "桂花 is nice");
 
@@ -125,7 +131,9 @@ fn events_are_followed_live_and_replayed() {
 // A21: the client vanishes in the middle; the turn goes on, and a later attach sees all of it
 #[test]
 fn a_turn_outlives_its_client() {
-    let daemon = scripted(&json!([{"chunks": ["all ", "of ", "it"], "toolCalls": [{"name": "memory_recall", "arguments": {"query": "x"}}]}, {"text": "done"}]));
+    let daemon = scripted(
+        &json!([{"chunks": ["all ", "of ", "it"], "toolCalls": [{"name": "memory_recall", "arguments": {"query": "x"}}]}, {"text": "done"}]),
+    );
     let mut gone = daemon.rpc();
     let session = session(&mut gone);
     gone.ask::<Value>("session/attach", json!({"sessionId": session}));

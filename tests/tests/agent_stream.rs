@@ -23,7 +23,10 @@ fn a_context_stands_in_its_order() {
     server.asked();
     server.reply("Oolong.");
     let turn = ask(&mut rpc, &session, "What is my favourite tea?");
-    assert_eq!((&turn["text"], &turn["usage"]["inputTokens"], &turn["usage"]["outputTokens"]), (&json!("Oolong."), &json!(7), &json!(3)));
+    assert_eq!(
+        (&turn["text"], &turn["usage"]["inputTokens"], &turn["usage"]["outputTokens"]),
+        (&json!("Oolong."), &json!(7), &json!(3))
+    );
     assert_eq!(turn["recalled"].as_array().unwrap().len(), 1, "{turn}");
 
     let body = server.asked().body;
@@ -81,10 +84,25 @@ fn failures_of_a_model_are_bounded() {
     let half = || vec![text_event("half "), text_event("an answer")];
     let call = || vec![call_event(0, "w", "memory_remember", "{\"text\":\"x\"}")];
     let table: Vec<(Vec<Play>, &str, &str, usize)> = vec![
-        (vec![after_0, refusal(503), Play::Events(vec![text_event("fine"), finish_event("stop")])], "completed", "assistant: fine", 3),
+        (
+            vec![after_0, refusal(503), Play::Events(vec![text_event("fine"), finish_event("stop")])],
+            "completed",
+            "assistant: fine",
+            3,
+        ),
         (vec![refusal(401)], "modelError", "", 1),
-        (vec![Play::Status(400, String::new(), r#"{"error":{"message":"the context length is exceeded"}}"#.to_owned())], "contextOverflow", "", 1),
-        (vec![Play::Cut(vec![]), Play::Events(vec![text_event("fine"), finish_event("stop")])], "completed", "assistant: fine", 2),
+        (
+            vec![Play::Status(400, String::new(), r#"{"error":{"message":"the context length is exceeded"}}"#.to_owned())],
+            "contextOverflow",
+            "",
+            1,
+        ),
+        (
+            vec![Play::Cut(vec![]), Play::Events(vec![text_event("fine"), finish_event("stop")])],
+            "completed",
+            "assistant: fine",
+            2,
+        ),
         (vec![Play::Cut(half())], "modelError", "assistant?: half an answer", 1),
         (vec![Play::Cut(call())], "modelError", "", 1),
         (vec![Play::Events(vec![text_event("x"), json!({"choices": 7})])], "modelError", "assistant?: x", 1),
@@ -117,14 +135,24 @@ fn calls_in_disorder_run_and_pair() {
     let without_id = |n| delta_event(json!({"tool_calls": [{"function": {"name": "memory_recall", "arguments": recall(n)}}]}));
     let piece = |index: u64, text: &str| delta_event(json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]}));
     let table: Vec<(Vec<Value>, usize)> = vec![
-        (vec![call_event(0, "a", "memory_recall", &recall(1)), call_event(0, "b", "memory_recall", &recall(2)), finish_event("tool_calls")], 2),
-        (vec![
-            call_event(0, "a", "memory_recall", "{\"query\""),
-            call_event(1, "b", "memory_recall", "{\"query\""),
-            piece(0, ":\"q1\"}"),
-            piece(1, ":\"q2\"}"),
-            finish_event("tool_calls"),
-        ], 2),
+        (
+            vec![
+                call_event(0, "a", "memory_recall", &recall(1)),
+                call_event(0, "b", "memory_recall", &recall(2)),
+                finish_event("tool_calls"),
+            ],
+            2,
+        ),
+        (
+            vec![
+                call_event(0, "a", "memory_recall", "{\"query\""),
+                call_event(1, "b", "memory_recall", "{\"query\""),
+                piece(0, ":\"q1\"}"),
+                piece(1, ":\"q2\"}"),
+                finish_event("tool_calls"),
+            ],
+            2,
+        ),
         (vec![call_event(0, "a", "memory_recall", &recall(1)), finish_event("stop")], 1),
         (vec![without_id(1), without_id(2), finish_event("tool_calls")], 2),
     ];
@@ -139,7 +167,8 @@ fn calls_in_disorder_run_and_pair() {
         assert_eq!((&turn["text"], &turn["usage"]["toolCalls"]), (&json!("done"), &json!(calls)), "row {number}: {turn}");
         let bodies = server.asked_so_far();
         pairs(&bodies[1].body);
-        let ids: Vec<_> = bodies[1].body["messages"].as_array().unwrap().iter().filter_map(|m| m["tool_call_id"].as_str()).collect();
+        let ids: Vec<_> =
+            bodies[1].body["messages"].as_array().unwrap().iter().filter_map(|m| m["tool_call_id"].as_str()).collect();
         assert!(ids.len() == calls && ids.iter().all(|id| !id.is_empty()), "row {number}: {ids:?}");
     }
 }
@@ -154,8 +183,10 @@ fn opaque_blocks_go_back() {
     let details = json!([{"type": "reasoning.encrypted", "data": "gA+/=é"}]);
     server.play(Play::Events(vec![
         delta_event(json!({"reasoning_details": details})),
-        delta_event(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "memory_recall", "arguments": "{\"query\":\"x\"}"},
-            "extra_content": {"google": {"thought_signature": "Q2c+/="}}}]})),
+        delta_event(
+            json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "memory_recall", "arguments": "{\"query\":\"x\"}"},
+            "extra_content": {"google": {"thought_signature": "Q2c+/="}}}]}),
+        ),
         finish_event("tool_calls"),
     ]));
     server.reply("done");
@@ -203,11 +234,13 @@ fn a_context_that_does_not_fit_is_shortened() {
         ask(&mut rpc, &session, &format!("question {n} {}", "word ".repeat(200)));
     }
     server.asked_so_far();
-    let overflow = || Play::Status(400, String::new(), r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#.to_owned());
+    let overflow =
+        || Play::Status(400, String::new(), r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#.to_owned());
     server.play(overflow());
     server.reply("fits now");
     assert_eq!(ask(&mut rpc, &session, "last question")["text"], "fits now");
-    let lengths: Vec<usize> = server.asked_so_far().iter().map(|asked| asked.body["messages"].as_array().unwrap().len()).collect();
+    let lengths: Vec<usize> =
+        server.asked_so_far().iter().map(|asked| asked.body["messages"].as_array().unwrap().len()).collect();
     assert!(lengths[1] < lengths[0], "{lengths:?}");
     (0..9).for_each(|_| server.play(overflow()));
     let turn = ask(&mut rpc, &session, "never fits");

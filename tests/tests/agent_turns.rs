@@ -44,14 +44,17 @@ fn a_turn_remembers_and_recalls_through_its_tools() {
     ended(&turn, "completed", "completed");
     assert_eq!((&turn["text"], &turn["steps"]), (&json!("Noted."), &json!(3)));
     assert_eq!(turn["usage"], json!({"inputTokens": 30, "outputTokens": 5, "modelCalls": 3, "toolCalls": 2}));
-    assert_eq!(history(&mut rpc, &session), [
-        "user: I prefer oolong tea, remember that",
-        "assistant: call a memory_remember",
-        "tool: result a",
-        "assistant: call b memory_recall",
-        "tool: result b",
-        "assistant: Noted.",
-    ]);
+    assert_eq!(
+        history(&mut rpc, &session),
+        [
+            "user: I prefer oolong tea, remember that",
+            "assistant: call a memory_remember",
+            "tool: result a",
+            "assistant: call b memory_recall",
+            "tool: result b",
+            "assistant: Noted.",
+        ]
+    );
     check::recall_contains(&mut rpc, "oolong tea", "The user prefers oolong tea.");
     let page: Value = rpc.ask("session/messages", json!({"sessionId": session}));
     let result = page["items"][4]["content"][0]["text"].as_str().unwrap();
@@ -63,19 +66,32 @@ fn a_turn_remembers_and_recalls_through_its_tools() {
 // A3, A5, A10, A12, A16, LOOP-7, MEM-10
 #[test]
 fn mistakes_of_a_model_end_with_their_reason() {
-    let cut = json!({"toolCalls": [{"id": "w", "name": "memory_remember", "arguments": "{\"text\": \"half"}], "finish": "length"});
+    let cut =
+        json!({"toolCalls": [{"id": "w", "name": "memory_remember", "arguments": "{\"text\": \"half"}], "finish": "length"});
     let secret = json!({"id": "s", "name": "memory_remember", "arguments": {"text": "my key is AKIAIOSFODNN7EXAMPLE"}});
     let table = [
-        (json!([{"toolCalls": [{"id": "a", "name": "memory_recal", "arguments": {}}]}, {"text": "ok"}]), "completed", "Did you mean memory_recall"),
-        (json!([{"toolCalls": [{"id": "a", "name": "memory_recall", "arguments": "let me look"}]}, {"text": "ok"}]), "completed", "not valid JSON"),
+        (
+            json!([{"toolCalls": [{"id": "a", "name": "memory_recal", "arguments": {}}]}, {"text": "ok"}]),
+            "completed",
+            "Did you mean memory_recall",
+        ),
+        (
+            json!([{"toolCalls": [{"id": "a", "name": "memory_recall", "arguments": "let me look"}]}, {"text": "ok"}]),
+            "completed",
+            "not valid JSON",
+        ),
         (json!([{"toolCalls": [{"id": "a", "name": "memory_recall"}]}, {"text": "ok"}]), "completed", "query is missing"),
         (json!([{"toolCalls": [secret]}, {"text": "ok"}]), "completed", "not kept"),
         (json!([cut, {"text": "shorter"}]), "completed", "truncated"),
         (json!([cut, cut]), "outputLimit", "truncated"),
         (json!([{}, {"text": "ok"}]), "completed", ""),
         (json!([{}, {}, {}]), "modelError", ""),
-        (json!([{"toolCalls": [recall("a", "x")]}, {"toolCalls": [recall("b", "x")]}, {"toolCalls": [recall("c", "x")]},
-            {"toolCalls": [recall("d", "x")]}]), "duplicateCall", "not run again"),
+        (
+            json!([{"toolCalls": [recall("a", "x")]}, {"toolCalls": [recall("b", "x")]}, {"toolCalls": [recall("c", "x")]},
+            {"toolCalls": [recall("d", "x")]}]),
+            "duplicateCall",
+            "not run again",
+        ),
     ];
     for (number, (replies, reason, said)) in table.iter().enumerate() {
         let daemon = scripted(replies);
@@ -86,7 +102,11 @@ fn mistakes_of_a_model_end_with_their_reason() {
         let page: Value = rpc.ask("session/messages", json!({"sessionId": session}));
         let text = page["items"].to_string();
         assert!(text.contains(said), "row {number}: {text}");
-        assert_eq!(text.matches("\"type\":\"toolCall\"").count(), text.matches("\"type\":\"toolResult\"").count(), "row {number}");
+        assert_eq!(
+            text.matches("\"type\":\"toolCall\"").count(),
+            text.matches("\"type\":\"toolResult\"").count(),
+            "row {number}"
+        );
         let kept: Value = rpc.ask("memory/list", json!({}));
         assert_eq!(kept["items"], json!([]), "row {number}: nothing was to be kept");
     }
@@ -109,9 +129,7 @@ fn two_clients_prompt_one_session() {
     let third = start(&mut one, &session, "third");
     let state: Value = two.ask("turn/get", json!({"turnId": second}));
     assert_eq!(state["status"], "queued");
-    wait_for("the first turn to run", Duration::from_secs(20), || {
-        (history(&mut one, &session) == ["user: first"]).then_some(())
-    });
+    wait_for("the first turn to run", Duration::from_secs(20), || (history(&mut one, &session) == ["user: first"]).then_some(()));
     one.ask::<Value>("turn/interrupt", json!({"turnId": first}));
     ended(&wait(&mut one, &third), "completed", "completed");
     let shape = history(&mut two, &session);
@@ -170,16 +188,19 @@ fn a_crash_in_the_middle_of_a_turn() {
     let mut shape = history(&mut rpc, &session);
     // Two reads run side by side: their results stand in the order they came.
     shape[2..4].sort();
-    assert_eq!(shape, [
-        "user: first",
-        "assistant: call a memory_recall | call b memory_recall",
-        "tool: result a",
-        "tool: result b",
-        "user: second",
-        "assistant: two",
-        "user: third",
-        "assistant: three",
-    ]);
+    assert_eq!(
+        shape,
+        [
+            "user: first",
+            "assistant: call a memory_recall | call b memory_recall",
+            "tool: result a",
+            "tool: result b",
+            "user: second",
+            "assistant: two",
+            "user: third",
+            "assistant: three",
+        ]
+    );
 }
 
 // SES-8: a daemon that is asked to stop ends its turns as interrupted
@@ -217,7 +238,11 @@ fn params_are_checked() {
     for (method, params, path) in [
         ("turn/start", json!({"sessionId": session, "input": "  "}), "input"),
         ("turn/start", json!({"sessionId": session, "input": "x", "colour": 1}), "colour"),
-        ("turn/start", json!({"sessionId": session, "input": [{"type": "toolResult", "callId": "a", "name": "f", "text": "", "isError": false}]}), "input"),
+        (
+            "turn/start",
+            json!({"sessionId": session, "input": [{"type": "toolResult", "callId": "a", "name": "f", "text": "", "isError": false}]}),
+            "input",
+        ),
         ("turn/wait", json!({"turnId": "x", "timeoutMs": 900_000}), "timeoutMs"),
         ("session/new", json!({"space": "a/b"}), "space"),
         ("session/new", json!({"cwd": "relative"}), "cwd"),

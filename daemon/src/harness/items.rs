@@ -226,7 +226,8 @@ impl Run {
         if events.is_empty() {
             return Ok(());
         }
-        let messages = if content.is_empty() { Vec::new() } else { vec![NewMessage { role: Role::Assistant, content, partial: true }] };
+        let messages =
+            if content.is_empty() { Vec::new() } else { vec![NewMessage { role: Role::Assistant, content, partial: true }] };
         self.journal(messages, events).await
     }
 

@@ -9,8 +9,8 @@ mod memories;
 mod model;
 mod prompt;
 mod recover;
-mod turn;
 mod tools;
+mod turn;
 mod verbs;
 
 pub use memories::{Memories, MemoryFuture};

@@ -12,9 +12,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tiro_schema::ErrorKind;
 use tiro_schema::wire::Open;
-use tiro_schema::wire::memory::{
-    ContextResult, RecallParams, RememberOutcome, RememberParams, RememberResult, Strength,
-};
+use tiro_schema::wire::memory::{ContextResult, RecallParams, RememberOutcome, RememberParams, RememberResult, Strength};
 use tiro_schema::wire::session::{ContentBlock, Message, SessionDeleteParams, SessionMessagesParams, SessionNewParams};
 use tiro_schema::wire::turn::{Budget, IfBusy, TerminationReason, Turn, TurnInput, TurnStartParams, TurnStatus};
 
@@ -42,9 +40,7 @@ impl Memories for FewWords {
     fn remember(&self, _: Caller, params: RememberParams) -> MemoryFuture<RememberResult> {
         self.kept.lock().push(params);
         let outcome = Open::Known(RememberOutcome::Created);
-        Box::pin(async move {
-            Ok(RememberResult { outcome, id: None, seq: None, related: vec![], reason: None, error: None })
-        })
+        Box::pin(async move { Ok(RememberResult { outcome, id: None, seq: None, related: vec![], reason: None, error: None }) })
     }
 }
 
@@ -68,7 +64,8 @@ async fn open_with(dir: &Path, config: ModelConfig) -> (Harness, Arc<FewWords>) 
     let store = Store::open(&store, OpenOptions { clock: Arc::clone(&clock), ..OpenOptions::default() }).unwrap();
     let model = ModelSlot::find(Discovery { config, ..Discovery::default() }).await;
     let memories = Arc::new(FewWords::default());
-    let harness = Harness::new(Sessions::new(store, clock), Arc::clone(&memories) as Arc<dyn Memories>, model, AgentSettings::default());
+    let harness =
+        Harness::new(Sessions::new(store, clock), Arc::clone(&memories) as Arc<dyn Memories>, model, AgentSettings::default());
     (harness, memories)
 }
 
@@ -80,7 +77,11 @@ async fn stage(dir: &Path, replies: Value) -> Stage {
 
 impl Stage {
     fn params(&self, text: &str) -> TurnStartParams {
-        TurnStartParams { session_id: self.session.clone(), input: TurnInput::Text(text.to_owned()), ..TurnStartParams::default() }
+        TurnStartParams {
+            session_id: self.session.clone(),
+            input: TurnInput::Text(text.to_owned()),
+            ..TurnStartParams::default()
+        }
     }
 
     async fn start(&self, params: TurnStartParams) -> Result<String, SessionError> {
@@ -103,7 +104,9 @@ impl Stage {
             ContentBlock::Text { text } => text.clone(),
             ContentBlock::Thinking { .. } => "thinking".to_owned(),
             ContentBlock::ToolCall { call_id, name, .. } => format!("call {call_id} {name}"),
-            ContentBlock::ToolResult { call_id, is_error, .. } => format!("result {call_id}{}", if *is_error { " error" } else { "" }),
+            ContentBlock::ToolResult { call_id, is_error, .. } => {
+                format!("result {call_id}{}", if *is_error { " error" } else { "" })
+            }
         };
         let shape = |m: &Message| {
             let content: Vec<String> = m.content.iter().map(block).collect();
@@ -135,13 +138,16 @@ async fn a_turn_with_a_tool_is_stored_step_by_step() {
     assert_eq!(ended(&turn), as_ended(TurnStatus::Completed, TerminationReason::Completed));
     assert_eq!((turn.text.as_str(), turn.usage.input_tokens, turn.usage.output_tokens), ("Noted.", 30, 5));
     assert_eq!((turn.usage.model_calls, turn.usage.tool_calls), (2, 2));
-    assert_eq!(stage.shape(), [
-        "user: I like oolong",
-        "assistant: thinking | call a memory_remember | call b memory_recall",
-        "tool: result a",
-        "tool: result b",
-        "assistant: Noted.",
-    ]);
+    assert_eq!(
+        stage.shape(),
+        [
+            "user: I like oolong",
+            "assistant: thinking | call a memory_remember | call b memory_recall",
+            "tool: result a",
+            "tool: result b",
+            "assistant: Noted.",
+        ]
+    );
     let kept = stage.memories.kept.lock();
     let key = kept[0].key.clone().unwrap();
     assert_eq!((kept[0].space.as_deref(), key.ends_with("/a")), (Some("personal"), true));
@@ -170,7 +176,11 @@ async fn mistakes_of_a_model_end_as_they_should() {
     let failed = |class: &str| json!({"chunks": ["par", "tial"], "error": {"class": class, "message": "no"}});
     use TerminationReason as R;
     let table = [
-        (json!([{"toolCalls": [call("a", "memory_find", json!({})), call("b", "memory_recall", json!("prose"))]}, {"text": "ok"}]), R::Completed, 5),
+        (
+            json!([{"toolCalls": [call("a", "memory_find", json!({})), call("b", "memory_recall", json!("prose"))]}, {"text": "ok"}]),
+            R::Completed,
+            5,
+        ),
         (json!([{"toolCalls": [call("a", "memory_recall", json!({"query": ""}))]}, {"text": "ok"}]), R::Completed, 4),
         (json!([cut, {"text": "ok"}]), R::Completed, 4),
         (json!([cut, cut]), R::OutputLimit, 5),
@@ -187,7 +197,9 @@ async fn mistakes_of_a_model_end_as_they_should() {
         let shape = stage.shape();
         assert_eq!(turn.termination_reason, Some(Open::Known(reason)), "row {number}: {shape:?}");
         assert_eq!(shape.len(), messages, "row {number}: {shape:?}");
-        let count = |word: &str| stage.messages().iter().flat_map(|m| &m.content).filter(|b| serde_json::to_value(b).unwrap()["type"] == word).count();
+        let count = |word: &str| {
+            stage.messages().iter().flat_map(|m| &m.content).filter(|b| serde_json::to_value(b).unwrap()["type"] == word).count()
+        };
         assert_eq!(count("toolCall"), count("toolResult"), "row {number}");
         if reason == R::ModelError {
             assert!(turn.error.is_some(), "row {number}");
@@ -222,11 +234,15 @@ async fn budgets_of_steps_and_tokens_end_a_turn() {
 #[tokio::test]
 async fn turns_wait_in_line_are_refused_or_interrupted() {
     let dir = tempfile::tempdir().unwrap();
-    let stage = stage(dir.path(), json!([
-        {"when": "first", "chunks": ["half an answer"], "toolCalls": [], "hang": true},
-        {"when": "second", "text": "two"},
-        {"when": "third", "text": "three"},
-    ])).await;
+    let stage = stage(
+        dir.path(),
+        json!([
+            {"when": "first", "chunks": ["half an answer"], "toolCalls": [], "hang": true},
+            {"when": "second", "text": "two"},
+            {"when": "third", "text": "three"},
+        ]),
+    )
+    .await;
     let first = stage.start(stage.params("first")).await.unwrap();
     let second = stage.start(TurnStartParams { key: Some("k".to_owned()), ..stage.params("second") }).await.unwrap();
     let again = stage.start(TurnStartParams { key: Some("k".to_owned()), ..stage.params("second") }).await.unwrap();

@@ -69,7 +69,13 @@ pub(super) struct ToolContext {
 }
 
 /// Runs one call: arguments checked first, time bounded, failure in plain words.
-pub(super) async fn run(context: ToolContext, specs: Arc<Vec<ToolSpec>>, name: String, call_id: String, arguments: Value) -> ToolResult {
+pub(super) async fn run(
+    context: ToolContext,
+    specs: Arc<Vec<ToolSpec>>,
+    name: String,
+    call_id: String,
+    arguments: Value,
+) -> ToolResult {
     let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
         return ToolResult::error(format!("There is no tool {name:?}."));
     };
@@ -97,13 +103,17 @@ async fn recall(context: &ToolContext, arguments: &Value) -> ToolResult {
         query: arguments["query"].as_str().unwrap_or_default().to_owned(),
         spaces: Some(context.reads.clone()),
         limit: arguments["limit"].as_f64().map(|n| n as u32),
-        filter: categories.filter(|c| !c.is_empty()).map(|categories| Filter { categories: Some(categories), ..Filter::default() }),
+        filter: categories
+            .filter(|c| !c.is_empty())
+            .map(|categories| Filter { categories: Some(categories), ..Filter::default() }),
         token_budget: Some(limits::TOOL_RECALL_TOKENS_MAX),
         use_: Some(true),
         ..RecallParams::default()
     };
     match context.memories.context(context.caller.clone(), params).await {
-        Ok(found) if found.ids.is_empty() => ToolResult::ok("Nothing relevant is remembered. Do not invent it; ask the user if it matters."),
+        Ok(found) if found.ids.is_empty() => {
+            ToolResult::ok("Nothing relevant is remembered. Do not invent it; ask the user if it matters.")
+        }
         Ok(found) => ToolResult::ok(found.text),
         Err(error) => ToolResult::error(format!("Recall failed: {}. Go on without it and say so.", error.message)),
     }
@@ -146,7 +156,9 @@ fn remembered(outcome: &Open<RememberOutcome>, reason: Option<&str>) -> ToolResu
             reason.unwrap_or("refused")
         )),
         Open::Known(RememberOutcome::Duplicate) => ToolResult::ok("This was remembered already."),
-        Open::Known(RememberOutcome::Conflict) => ToolResult::ok("Kept, beside a memory that says otherwise. Ask the user which is right."),
+        Open::Known(RememberOutcome::Conflict) => {
+            ToolResult::ok("Kept, beside a memory that says otherwise. Ask the user which is right.")
+        }
         _ => ToolResult::ok("Kept."),
     }
 }

@@ -104,10 +104,8 @@ impl Run {
     /// The store's: the turn is then over without its end being stored.
     pub async fn run(mut self) -> Result<(), SessionError> {
         self.begin().await?;
-        let tools = self.specs.iter().map(|spec| ToolInfo {
-            name: spec.name.to_owned(),
-            changes: spec.side_effect != SideEffect::None,
-        });
+        let tools =
+            self.specs.iter().map(|spec| ToolInfo { name: spec.name.to_owned(), changes: spec.side_effect != SideEffect::None });
         let config = StepConfig { step_limit: self.turn.steps_max, tools: tools.collect() };
         let (mut state, effects) = step(StepState::new(config), Event::Started);
         let mut effects: VecDeque<Effect> = effects.into();
@@ -159,7 +157,10 @@ impl Run {
             let work = tools::run(self.tools.clone(), Arc::clone(&self.specs), call.name, call.id.clone(), call.arguments);
             running.tasks.spawn(async move {
                 let outcome = AssertUnwindSafe(work).catch_unwind().await;
-                (call.id, outcome.unwrap_or_else(|_| ToolResult::error("The tool failed by a fault of the daemon. Go on without it.")))
+                (
+                    call.id,
+                    outcome.unwrap_or_else(|_| ToolResult::error("The tool failed by a fault of the daemon. Go on without it.")),
+                )
             });
         }
         tokio::select! {
@@ -245,9 +246,10 @@ impl Run {
 /// The status a reason stands for.
 pub(super) fn status_of(reason: TerminationReason) -> TurnStatus {
     match reason {
-        TerminationReason::Completed | TerminationReason::GaveUp | TerminationReason::NeedsInput | TerminationReason::StepLimit => {
-            TurnStatus::Completed
-        }
+        TerminationReason::Completed
+        | TerminationReason::GaveUp
+        | TerminationReason::NeedsInput
+        | TerminationReason::StepLimit => TurnStatus::Completed,
         TerminationReason::Cancelled => TurnStatus::Cancelled,
         TerminationReason::Interrupted => TurnStatus::Interrupted,
         _ => TurnStatus::Failed,
@@ -259,7 +261,9 @@ fn failure_of(reason: TerminationReason) -> Option<ErrorObject> {
     let (message, hint) = match reason {
         TerminationReason::DuplicateCall => ("the model repeated one call over and over", "ask in other words"),
         TerminationReason::Budget => ("the turn's budget of tokens or time is used up", "give the turn a larger budget"),
-        TerminationReason::OutputLimit => ("the model's output limit cut its reply", "raise maxOutputTokens in [model], or ask for less"),
+        TerminationReason::OutputLimit => {
+            ("the model's output limit cut its reply", "raise maxOutputTokens in [model], or ask for less")
+        }
         TerminationReason::ModelError => ("the model answered neither text nor call", "ask again, or use another model"),
         _ => return None,
     };

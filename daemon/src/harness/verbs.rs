@@ -89,7 +89,9 @@ impl Harness {
                 let run = AssertUnwindSafe(run(Arc::clone(&harness.inner), id, active)).catch_unwind().await;
                 match run {
                     Ok(Ok(())) | Ok(Err(SessionError::NotFound { .. })) => {}
-                    Ok(Err(error)) => tracing::error!(turn = id_text(&id), %error, "a turn ended, but its end could not be stored"),
+                    Ok(Err(error)) => {
+                        tracing::error!(turn = id_text(&id), %error, "a turn ended, but its end could not be stored")
+                    }
                     Err(_) => harness.fault(id).await,
                 }
                 harness.inner.sessions.feeds().close_items(session);
@@ -109,7 +111,12 @@ impl Harness {
     }
 
     /// Stores the end of a turn that does not run; calls it left open get their results.
-    pub(super) async fn end(&self, id: TurnId, reason: TerminationReason, error: Option<ErrorObject>) -> Result<(), SessionError> {
+    pub(super) async fn end(
+        &self,
+        id: TurnId,
+        reason: TerminationReason,
+        error: Option<ErrorObject>,
+    ) -> Result<(), SessionError> {
         let turn = self.inner.sessions.turn(&id_text(&id))?;
         let messages = super::recover::missing_results(&self.inner.sessions, &turn)?;
         let turn = TurnRecord {

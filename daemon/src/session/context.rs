@@ -108,9 +108,15 @@ mod tests {
     }
 
     fn batch(ids: &[String]) -> Vec<ChatMessage> {
-        let call = |id: &String| ToolCall { id: id.clone(), name: "f".to_owned(), arguments: Ok(json!({"q": "x"})), opaque: None };
-        let mut out = vec![ChatMessage::Assistant { text: String::new(), tool_calls: ids.iter().map(call).collect(), opaque: vec![] }];
-        out.extend(ids.iter().map(|id| ChatMessage::ToolResult { call_id: id.clone(), name: "f".to_owned(), text: "r".repeat(40) }));
+        let call =
+            |id: &String| ToolCall { id: id.clone(), name: "f".to_owned(), arguments: Ok(json!({"q": "x"})), opaque: None };
+        let mut out =
+            vec![ChatMessage::Assistant { text: String::new(), tool_calls: ids.iter().map(call).collect(), opaque: vec![] }];
+        out.extend(ids.iter().map(|id| ChatMessage::ToolResult {
+            call_id: id.clone(),
+            name: "f".to_owned(),
+            text: "r".repeat(40),
+        }));
         out
     }
 

@@ -155,7 +155,8 @@ impl Feeds {
 
     /// Ends a connection's following.
     pub fn unfollow(&self, session: u64, connection: u64) {
-        let follower = self.by_session.lock().get(&session).and_then(|feed| feed.state.lock().followers.get(&connection).cloned());
+        let follower =
+            self.by_session.lock().get(&session).and_then(|feed| feed.state.lock().followers.get(&connection).cloned());
         if let Some(follower) = follower {
             self.leave(session, &follower);
         }

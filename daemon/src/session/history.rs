@@ -195,7 +195,8 @@ mod tests {
     // A7: what only the provider can read comes back as it came, each block with its call
     #[test]
     fn a_reply_comes_back_as_it_was() {
-        let malformed = MalformedArgs { reason: "the arguments were no JSON object".to_owned(), raw: "{oops".to_owned(), truncated: false };
+        let malformed =
+            MalformedArgs { reason: "the arguments were no JSON object".to_owned(), raw: "{oops".to_owned(), truncated: false };
         let reply = ModelReply {
             text: "hello".to_owned(),
             thinking: "hm".to_owned(),
@@ -212,7 +213,12 @@ mod tests {
     #[test]
     fn a_call_without_result_gets_one_and_a_stray_result_goes() {
         let calls = ModelReply { tool_calls: vec![call("a", Ok(json!({}))), call("b", Ok(json!({})))], ..ModelReply::default() };
-        let result = |id: &str| ContentBlock::ToolResult { call_id: id.to_owned(), name: "f".to_owned(), text: "r".to_owned(), is_error: false };
+        let result = |id: &str| ContentBlock::ToolResult {
+            call_id: id.to_owned(),
+            name: "f".to_owned(),
+            text: "r".to_owned(),
+            is_error: false,
+        };
         let records = [
             record(Role::Tool, &[result("z")]),
             record(Role::Assistant, &assistant_blocks(&calls)),

@@ -13,7 +13,9 @@ mod verbs;
 
 pub use error::SessionError;
 pub use feed::{Feed, Feeds};
-pub use history::{RESULT_UNKNOWN, assistant_blocks, call_block, chat_messages, load_history, open_calls, with_every_call_answered};
+pub use history::{
+    RESULT_UNKNOWN, assistant_blocks, call_block, chat_messages, load_history, open_calls, with_every_call_answered,
+};
 pub use journal::{Entry, NewEvent, NewMessage};
 pub use rows::{id_text, wire_turn};
 

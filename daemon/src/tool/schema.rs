@@ -76,7 +76,11 @@ fn check_text(place: &str, schema: &Value, text: &str) -> Result<(), String> {
     if let Some(least) = schema["minLength"].as_u64()
         && (text.trim().chars().count() as u64) < least
     {
-        return Err(if least == 1 { format!("{place} must not be empty") } else { format!("{place} must have at least {least} characters") });
+        return Err(if least == 1 {
+            format!("{place} must not be empty")
+        } else {
+            format!("{place} must have at least {least} characters")
+        });
     }
     if let Some(most) = schema["maxLength"].as_u64()
         && length > most
