@@ -8,7 +8,7 @@ use std::time::Duration;
 use tiro_schema::wire::memory::{ImportResult, RecallResult};
 
 /// Columns of the demo's tables where no terminal tells its own.
-const WIDTH_IN_A_PIPE: usize = 140;
+const WIDTH_IN_A_PIPE: usize = 100;
 
 /// The first lines.
 pub fn begin(home: &Path, style: &Style) -> String {
