@@ -59,12 +59,18 @@ impl Key {
     ///
     /// # Errors
     /// `Reused`, or the store's.
-    pub fn answered<R: DeserializeOwned, E: From<StoreError> + From<KeyError>>(&self, tx: &impl Reads, now_ms: i64) -> Result<Option<R>, E> {
+    pub fn answered<R: DeserializeOwned, E: From<StoreError> + From<KeyError>>(
+        &self,
+        tx: &impl Reads,
+        now_ms: i64,
+    ) -> Result<Option<R>, E> {
         let Some(kept) = tx.idempotency(&self.scope, now_ms)? else { return Ok(None) };
         if kept.body_hash != self.body {
             return Err(KeyError::Reused.into());
         }
-        serde_json::from_str(&kept.result_json).map(Some).map_err(|_| StoreError::Invalid("a kept answer cannot be read".to_owned()).into())
+        serde_json::from_str(&kept.result_json)
+            .map(Some)
+            .map_err(|_| StoreError::Invalid("a kept answer cannot be read".to_owned()).into())
     }
 
     /// Keeps an answer under the key.
@@ -156,7 +162,9 @@ mod tests {
 
     #[test]
     fn the_key_itself_is_no_part_of_the_body() {
-        let of = |key: &str, text: &str, space: &str| Key::of("memory/remember", space, Some(key), &json!({"text": text, "key": key})).unwrap().unwrap();
+        let of = |key: &str, text: &str, space: &str| {
+            Key::of("memory/remember", space, Some(key), &json!({"text": text, "key": key})).unwrap().unwrap()
+        };
         assert_eq!(of("k", "a", "s"), of("k", "a", "s"));
         assert_eq!(of("k", "a", "s").body, of("l", "a", "s").body);
         assert_ne!(of("k", "a", "s").scope, of("l", "a", "s").scope);

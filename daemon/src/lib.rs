@@ -12,6 +12,7 @@ pub mod idempotency;
 pub mod limits;
 pub mod memory;
 pub mod model;
+pub mod params;
 pub mod paths;
 pub mod rooms;
 pub mod rpc;

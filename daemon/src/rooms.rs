@@ -6,7 +6,7 @@
 use crate::config::Config;
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::run::Seams;
-use crate::service::Service;
+use crate::service::{Service, StoreCare};
 use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
 use std::sync::Arc;
 use tiro_index::Settings;
@@ -55,7 +55,9 @@ impl RoomsError {
         let object = ErrorObject::new(kind, self.to_string());
         match self {
             RoomsError::Store(OpenError::Newer { .. }) => object.with_hint("update tirod: the store was left as it is"),
-            RoomsError::Store(OpenError::Foreign { .. }) => object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME"),
+            RoomsError::Store(OpenError::Foreign { .. }) => {
+                object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME")
+            }
             _ => object,
         }
     }
@@ -87,7 +89,12 @@ impl Rooms {
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
-        let service = Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
+        let service = Arc::new(Service {
+            store: store.clone(),
+            memory: memory.clone(),
+            care: StoreCare::new(store.clone(), memory.clone()),
+            embedder: embedder.model_id().to_owned(),
+        });
         Ok(Rooms { service, store, memory, upkeep })
     }
 

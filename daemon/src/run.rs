@@ -7,11 +7,11 @@
 use crate::clock::{SharedClock, SystemClock};
 use crate::config::Config;
 use crate::paths::{self, EnvMap, PathError, Privacy};
+use crate::rooms::{Rooms, RoomsError};
 use crate::rpc::activation::{self, ActivationError};
 use crate::rpc::lock::{LockError, SocketLock};
 use crate::rpc::socket::{self, Listening, SocketError, SocketFile};
 use crate::rpc::{Front, listener};
-use crate::rooms::{Rooms, RoomsError};
 use crate::service::Reception;
 use crate::service::reception::{Facts, Readiness};
 use crate::store::{BackendFactory, FileFactory};
@@ -172,7 +172,7 @@ fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Res
         let reception = reception.clone();
         Arc::new(move |stage: &str, done, total: u64| {
             let total = (total > 0).then_some(total);
-            reception.set_readiness(Readiness::Starting(StartProgress { stage: stage.to_owned(), done, total }));
+            reception.set_progress(StartProgress { stage: stage.to_owned(), done, total });
         })
     };
     let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, progress)));

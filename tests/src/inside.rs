@@ -35,11 +35,22 @@ impl InsideDaemon {
 
     /// The same, after `change` has had its way with the seams.
     pub fn start_with(change: impl FnOnce(&mut Seams)) -> Self {
-        let home = tempfile::Builder::new().prefix("tiro-").tempdir().expect("a temporary folder");
-        let clock = Arc::new(ManualClock::new(NOON_MS));
-        let mut daemon = InsideDaemon { clock, socket: home.path().join("run/daemon.sock"), home, runtime: None, running: None };
+        let mut daemon = Self::prepare();
         daemon.start_again_with(change);
         daemon
+    }
+
+    /// The same, without waiting until its store is open.
+    pub fn start_unready_with(change: impl FnOnce(&mut Seams)) -> Self {
+        let mut daemon = Self::prepare();
+        daemon.launch(change);
+        daemon
+    }
+
+    fn prepare() -> Self {
+        let home = tempfile::Builder::new().prefix("tiro-").tempdir().expect("a temporary folder");
+        let clock = Arc::new(ManualClock::new(NOON_MS));
+        InsideDaemon { clock, socket: home.path().join("run/daemon.sock"), home, runtime: None, running: None }
     }
 
     /// Starts it again on the same folder, after [`InsideDaemon::stop`].
@@ -49,6 +60,11 @@ impl InsideDaemon {
 
     /// The same, after `change` has had its way with the seams.
     pub fn start_again_with(&mut self, change: impl FnOnce(&mut Seams)) {
+        self.launch(change);
+        check::ready(&self.socket);
+    }
+
+    fn launch(&mut self, change: impl FnOnce(&mut Seams)) {
         let env = EnvMap::from([("TIRO_HOME".to_owned(), self.home.path().display().to_string())]);
         let config = Config::load(&env, None, None).expect("the configuration");
         let mut seams = Seams::system(&config, env);
@@ -58,7 +74,6 @@ impl InsideDaemon {
         let running = runtime.block_on(Daemon::start(config, seams)).expect("the daemon starts");
         self.runtime = Some(runtime);
         self.running = Some(running);
-        check::ready(&self.socket);
     }
 
     /// Stops it in order.

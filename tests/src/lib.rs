@@ -7,16 +7,19 @@ pub mod binary;
 pub mod check;
 pub mod client;
 pub mod daemon;
+pub mod gate;
 pub mod inside;
 pub mod redact;
 pub mod rng;
 pub mod storage;
 pub mod store_writes;
+pub mod transcript;
 pub mod wait;
 
 pub use client::{Gone, Rpc};
 pub use daemon::{DaemonSetup, TestDaemon};
 pub use inside::InsideDaemon;
+pub use transcript::Transcript;
 pub use wait::{DEADLINE, wait_for};
 
 /// Whether the long forms of the fault suites were asked for (`TIRO_HEAVY=1`).

@@ -19,7 +19,11 @@ impl Memory {
     pub async fn archive(&self, caller: &Caller, params: IdsParams) -> Result<SeqResult, MemoryError> {
         no_pin(&params)?;
         self.change_all(caller, "memory/archive", params, |_, record| {
-            (record.status != STATUS_ARCHIVED).then(|| MemoryRecord { status: STATUS_ARCHIVED, change: CHANGE_ARCHIVED, ..record.clone() })
+            (record.status != STATUS_ARCHIVED).then(|| MemoryRecord {
+                status: STATUS_ARCHIVED,
+                change: CHANGE_ARCHIVED,
+                ..record.clone()
+            })
         })
         .await
     }

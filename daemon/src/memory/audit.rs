@@ -41,7 +41,9 @@ impl Memory {
         let before = binding.place(params.cursor.as_deref())?.unwrap_or(u64::MAX);
         let caller = caller.clone();
         self.blocking(move |memory| {
-            let Some(about) = memory.about(&params, &space)? else { return Ok(AuditResult { items: Vec::new(), next_cursor: None }) };
+            let Some(about) = memory.about(&params, &space)? else {
+                return Ok(AuditResult { items: Vec::new(), next_cursor: None });
+            };
             let (rows, next) = memory.store().read(|tx| scan(tx, about, before, limit))?;
             let items = memory.store().read(|tx| wire_rows(tx, about, &rows))?;
             let of = match about {

@@ -25,7 +25,12 @@ impl Memory {
     /// `Invalid` and `TooLarge` about params, and the store's.
     pub async fn context(&self, caller: &Caller, params: RecallParams) -> Result<ContextResult, MemoryError> {
         let plan = Plan::new(&params, CONTEXT_HITS_DEFAULT)?;
-        let (plan, mut found) = self.blocking(move |memory| { let found = memory.find(&plan)?; Ok((plan, found)) }).await?;
+        let (plan, mut found) = self
+            .blocking(move |memory| {
+                let found = memory.find(&plan)?;
+                Ok((plan, found))
+            })
+            .await?;
         let mut room = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
         let mut entries: Vec<String> = Vec::new();
         if take(&mut room, tokens::estimate(&frame())) {
@@ -58,18 +63,22 @@ fn written(number: usize, hit: &FoundHit) -> String {
     let source = record.sources.first();
     let at = clock::format(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min);
     let passage = hit.passage_text();
-    let status = (record.status != STATUS_ACTIVE).then(|| Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string());
-    entry(number, &Entry {
-        id: &id_text(&record.id),
-        text: passage.unwrap_or(&record.text),
-        passage: passage.is_some(),
-        category: Open::from(category_of(record.category).unwrap_or(Category::Other)).to_string(),
-        at: at.0,
-        occurred: record.occurred_at_ms.is_some(),
-        space: &hit.space,
-        speaker: source.and_then(|s| s.speaker.as_deref()),
-        session: source.and_then(|s| s.session.as_deref()),
-        program: source.and_then(|s| s.program.as_deref()),
-        status,
-    })
+    let status =
+        (record.status != STATUS_ACTIVE).then(|| Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string());
+    entry(
+        number,
+        &Entry {
+            id: &id_text(&record.id),
+            text: passage.unwrap_or(&record.text),
+            passage: passage.is_some(),
+            category: Open::from(category_of(record.category).unwrap_or(Category::Other)).to_string(),
+            at: at.0,
+            occurred: record.occurred_at_ms.is_some(),
+            space: &hit.space,
+            speaker: source.and_then(|s| s.speaker.as_deref()),
+            session: source.and_then(|s| s.session.as_deref()),
+            program: source.and_then(|s| s.program.as_deref()),
+            status,
+        },
+    )
 }

@@ -26,7 +26,12 @@ impl Binding {
     /// The place of a cursor.
     pub fn place(self, cursor: Option<&str>) -> Result<Option<u64>, MemoryError> {
         let Some(cursor) = cursor else { return Ok(None) };
-        let refused = || MemoryError::invalid("cursor", "not a cursor of this call: repeat the call that gave it with the same filter, or begin without one");
+        let refused = || {
+            MemoryError::invalid(
+                "cursor",
+                "not a cursor of this call: repeat the call that gave it with the same filter, or begin without one",
+            )
+        };
         if cursor.len() != 40 || !cursor.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(refused());
         }

@@ -99,7 +99,12 @@ pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<C
 
 impl Memory {
     /// Writes a new version of a memory that is there already, and tells the index of it once it is durable.
-    pub(super) fn write_version(&self, tx: &mut WriteTx, record: &MemoryRecord, vectors: Option<&[Vec<f32>]>) -> Result<(), StoreError> {
+    pub(super) fn write_version(
+        &self,
+        tx: &mut WriteTx,
+        record: &MemoryRecord,
+        vectors: Option<&[Vec<f32>]>,
+    ) -> Result<(), StoreError> {
         tx.put_memory(record, vectors)?;
         let changes = changes_of(tx, record)?;
         let memory = self.clone();

@@ -84,7 +84,9 @@ pub(super) fn judge(params: &RememberParams) -> Result<Judged, MemoryError> {
 
 /// Whether nothing of a text can be read.
 pub(super) fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| c.is_whitespace() || c.is_control() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}' | '\u{00AD}'))
+    text.chars().all(|c| {
+        c.is_whitespace() || c.is_control() || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}' | '\u{00AD}')
+    })
 }
 
 /// Checks the size of a text.
@@ -101,13 +103,22 @@ pub(super) fn space_name(path: &str, name: Option<&str>) -> Result<String, Memor
     let fits = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '@'));
     let length = name.chars().count();
     if !fits || length == 0 || length > SPACE_NAME_CHARS_MAX || name.chars().all(|c| c == '.') {
-        return Err(MemoryError::invalid(path, format!("a space has a flat name of 1 to {SPACE_NAME_CHARS_MAX} letters, digits and . _ - @")));
+        return Err(MemoryError::invalid(
+            path,
+            format!("a space has a flat name of 1 to {SPACE_NAME_CHARS_MAX} letters, digits and . _ - @"),
+        ));
     }
     Ok(name.to_owned())
 }
 
 /// Labels: trimmed, without repeats and empty ones, within their limits.
-pub(super) fn labels(path: &str, list: Option<&[String]>, most: usize, limit: &'static str, bytes: usize) -> Result<Vec<String>, MemoryError> {
+pub(super) fn labels(
+    path: &str,
+    list: Option<&[String]>,
+    most: usize,
+    limit: &'static str,
+    bytes: usize,
+) -> Result<Vec<String>, MemoryError> {
     let list = list.unwrap_or_default();
     if list.len() > most {
         return Err(MemoryError::too_large(path, limit, most));
@@ -148,7 +159,9 @@ pub(super) fn check_validity(from: Option<i64>, to: Option<i64>) -> Result<(), M
 
 fn clean_source(source: &Source) -> Result<Source, MemoryError> {
     let member = |name: &str, value: &Option<String>| match value.as_deref().map(str::trim) {
-        Some(v) if v.len() > SOURCE_MEMBER_BYTES_MAX => Err(MemoryError::too_large(format!("source.{name}"), "sourceMemberBytesMax", SOURCE_MEMBER_BYTES_MAX)),
+        Some(v) if v.len() > SOURCE_MEMBER_BYTES_MAX => {
+            Err(MemoryError::too_large(format!("source.{name}"), "sourceMemberBytesMax", SOURCE_MEMBER_BYTES_MAX))
+        }
         Some(v) => Ok((!v.is_empty()).then(|| v.to_owned())),
         None => Ok(None),
     };
@@ -162,7 +175,12 @@ fn clean_source(source: &Source) -> Result<Source, MemoryError> {
 }
 
 /// Where a secret stands and of which kind it is.
-pub(super) fn secret_in(text: &str, tags: &[String], entities: &[String], source: Option<&Source>) -> Option<(&'static str, &'static str)> {
+pub(super) fn secret_in(
+    text: &str,
+    tags: &[String],
+    entities: &[String],
+    source: Option<&Source>,
+) -> Option<(&'static str, &'static str)> {
     let of = |path, found: Option<&'static str>| found.map(|kind| (path, kind));
     of("text", secrets::find(text))
         .or_else(|| of("tags", secrets::find_in(tags.iter().map(String::as_str))))
@@ -226,7 +244,10 @@ mod tests {
         assert_eq!(path(&|p| p.occurred_at = Some(Timestamp("yesterday".into()))), "occurredAt");
         assert_eq!(path(&|p| p.space = Some("a/b".into())), "space");
         assert_eq!(path(&|p| p.space = Some(String::new())), "space");
-        assert_eq!(path(&|p| p.source = Some(Source { uri: Some("u".repeat(SOURCE_MEMBER_BYTES_MAX + 1)), ..Source::default() })), "source.uri");
+        assert_eq!(
+            path(&|p| p.source = Some(Source { uri: Some("u".repeat(SOURCE_MEMBER_BYTES_MAX + 1)), ..Source::default() })),
+            "source.uri"
+        );
         let t = |s: &str| Some(Timestamp(s.into()));
         assert_eq!(path(&|p| (p.valid_from, p.valid_to) = (t("2024-01-02T00:00:00Z"), t("2024-01-01T00:00:00Z"))), "validTo");
     }

@@ -131,7 +131,9 @@ impl From<MemoryError> for ErrorObject {
         let of = |kind| ErrorObject::new(kind, message.clone());
         match error {
             MemoryError::Invalid { path, .. } => of(ErrorKind::InvalidParams).with("path", path),
-            MemoryError::TooLarge { path, limit, max } => of(ErrorKind::TooLarge).with("path", path).with("limit", limit).with("max", max),
+            MemoryError::TooLarge { path, limit, max } => {
+                of(ErrorKind::TooLarge).with("path", path).with("limit", limit).with("max", max)
+            }
             MemoryError::NotFound { .. } => of(ErrorKind::NotFound),
             MemoryError::Ambiguous { candidates, .. } => of(ErrorKind::Ambiguous).with("candidates", candidates),
             MemoryError::VersionMismatch { current, .. } => of(ErrorKind::VersionMismatch).with("currentVersion", current),

@@ -33,8 +33,13 @@ impl Memory {
         let caller = caller.clone();
         self.blocking(move |memory| {
             let (page, touched) = memory.store().read(|tx| {
-                let Some(space) = tx.space_by_name(&space)? else { return Ok((ExportResult { items: Vec::new(), next_cursor: None }, Vec::new())) };
-                let found = walk(tx, &Walk { space: space.id, sieve: &sieve, text: None, direction: Direction::Ascending, after, limit })?;
+                let Some(space) = tx.space_by_name(&space)? else {
+                    return Ok((ExportResult { items: Vec::new(), next_cursor: None }, Vec::new()));
+                };
+                let found = walk(
+                    tx,
+                    &Walk { space: space.id, sieve: &sieve, text: None, direction: Direction::Ascending, after, limit },
+                )?;
                 let items = found.records.iter().map(|r| line(tx, r, &space.name)).collect::<Result<Vec<_>, _>>()?;
                 let mut touched = ledger::touched(&found.records);
                 touched.push((space.id, 0));

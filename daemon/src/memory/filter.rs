@@ -48,7 +48,11 @@ impl Sieve {
             before_ms: time("filter.before", f.before.as_ref())?,
             statuses: statuses.iter().filter_map(|s| index::Status::from_code(*s)).collect(),
         };
-        for (path, n) in [("filter.kinds", index.kinds.len()), ("filter.categories", index.categories.len()), ("filter.statuses", statuses.len())] {
+        for (path, n) in [
+            ("filter.kinds", index.kinds.len()),
+            ("filter.categories", index.categories.len()),
+            ("filter.statuses", statuses.len()),
+        ] {
             if n > FILTER_VALUES_MAX {
                 return Err(MemoryError::too_large(path, "filterValuesMax", FILTER_VALUES_MAX));
             }

@@ -58,7 +58,11 @@ pub fn is_cjk(c: char) -> bool {
 
 /// Folds the case of the ordinary words in what stands between two white spaces.
 fn fold_word(word: &str) -> String {
-    if word.chars().any(|c| c.is_numeric() || matches!(c, '_' | '/' | '\\' | '@' | '=' | '#' | '+' | '*' | '<' | '>' | '$' | '%' | '&')) || word.contains("::") {
+    if word
+        .chars()
+        .any(|c| c.is_numeric() || matches!(c, '_' | '/' | '\\' | '@' | '=' | '#' | '+' | '*' | '<' | '>' | '$' | '%' | '&'))
+        || word.contains("::")
+    {
         return word.to_owned();
     }
     let mut folded = String::with_capacity(word.len());
@@ -81,7 +85,8 @@ fn fold_run(run: &str, out: &mut String) {
     let mut chars = run.chars();
     let Some(first) = chars.next() else { return };
     let rest = chars.as_str();
-    let ordinary = if rest.is_empty() { matches!(first, 'I' | 'A') } else { first.is_uppercase() && !rest.chars().any(char::is_uppercase) };
+    let ordinary =
+        if rest.is_empty() { matches!(first, 'I' | 'A') } else { first.is_uppercase() && !rest.chars().any(char::is_uppercase) };
     if ordinary { out.extend(run.chars().flat_map(char::to_lowercase)) } else { out.push_str(run) }
 }
 

@@ -18,7 +18,6 @@ use tiro_schema::wire::memory::{Filter, ForgetParams, ForgetResult};
 
 const METHOD: &str = "memory/forget";
 
-
 impl Memory {
     /// Hides memories: named, or all of a space that pass a filter (of every status unless the filter names some). Many are
     /// hidden in several transactions, in order; a call that fails in between may be repeated and goes on with the rest.
@@ -40,7 +39,9 @@ impl Memory {
 
     fn to_forget(&self, params: &ForgetParams) -> Result<Vec<(u64, [u8; 16])>, MemoryError> {
         match (&params.ids, &params.filter) {
-            (Some(ids), None) if params.space.is_none() => self.store().read(|tx| Ok(resolve_all(tx, ids)?.iter().map(|r| (r.key, r.id)).collect())),
+            (Some(ids), None) if params.space.is_none() => {
+                self.store().read(|tx| Ok(resolve_all(tx, ids)?.iter().map(|r| (r.key, r.id)).collect()))
+            }
             (Some(_), None) => Err(MemoryError::invalid("space", "goes with filter, not with ids")),
             (None, Some(filter)) if *filter == Filter::default() => {
                 Err(MemoryError::invalid("filter", "an empty filter fits everything: to forget a whole space, call space/delete"))
@@ -62,7 +63,8 @@ impl Memory {
             let page = self.store().read(|tx| match tx.space_by_name(space)? {
                 None => Ok::<_, MemoryError>(None),
                 Some(space) => {
-                    let walk_over = Walk { space: space.id, sieve, text: None, direction: Direction::Ascending, after, limit: PAGE_SCAN_MAX };
+                    let walk_over =
+                        Walk { space: space.id, sieve, text: None, direction: Direction::Ascending, after, limit: PAGE_SCAN_MAX };
                     Ok(Some(walk(tx, &walk_over)?))
                 }
             })?;
@@ -89,7 +91,8 @@ impl Memory {
         let until_ms = self.now_ms().saturating_add(UNDO_FORGET_MS);
         let mut answer = self.forgotten(&records, Some(until_ms));
         let (total, mut done) = (records.len(), 0);
-        let mut chunks: Vec<Vec<u64>> = records.chunks(ITEMS_PER_TRANSACTION).map(|c| c.iter().map(|(key, _)| *key).collect()).collect();
+        let mut chunks: Vec<Vec<u64>> =
+            records.chunks(ITEMS_PER_TRANSACTION).map(|c| c.iter().map(|(key, _)| *key).collect()).collect();
         if chunks.is_empty() && key.is_some() {
             chunks.push(Vec::new());
         }

@@ -70,7 +70,8 @@ impl Memory {
         let mut batch = Batch::default();
         for (n, value) in (0..).zip(lines) {
             let unknown = &mut batch.unknown;
-            match read(self, value, space, now_ms, &mut |name| *unknown.entry(name.chars().take(64).collect()).or_default() += 1) {
+            match read(self, value, space, now_ms, &mut |name| *unknown.entry(name.chars().take(64).collect()).or_default() += 1)
+            {
                 Ok(line) => batch.lines.push((n, line)),
                 Err(reason) => batch.refused.push(RefusedLine { line: n, reason }),
             }
@@ -79,7 +80,13 @@ impl Memory {
     }
 
     /// Writes the lines in bounded transactions; the answer is kept under the key with the last of them.
-    async fn take_lines(&self, caller: &Caller, lines: Vec<(u64, Line)>, mut result: ImportResult, key: Option<Key>) -> Result<ImportResult, MemoryError> {
+    async fn take_lines(
+        &self,
+        caller: &Caller,
+        lines: Vec<(u64, Line)>,
+        mut result: ImportResult,
+        key: Option<Key>,
+    ) -> Result<ImportResult, MemoryError> {
         let total = lines.len() as u64;
         let mut chunks: Vec<Vec<(u64, Line)>> = lines.chunks(ITEMS_PER_TRANSACTION).map(<[_]>::to_vec).collect();
         if chunks.is_empty() && key.is_some() {
@@ -108,11 +115,16 @@ impl Memory {
             result = written.await?;
             caller.tell("importing", result.created + result.duplicate, Some(total));
         }
-        result.refused.sort_by_key(|r| r.line);
         Ok(result)
     }
 
-    fn take_chunk(&self, tx: &mut WriteTx, caller: &Caller, chunk: &[(u64, Line)], mut result: ImportResult) -> Result<ImportResult, MemoryError> {
+    fn take_chunk(
+        &self,
+        tx: &mut WriteTx,
+        caller: &Caller,
+        chunk: &[(u64, Line)],
+        mut result: ImportResult,
+    ) -> Result<ImportResult, MemoryError> {
         let mut touched = Vec::new();
         for (n, line) in chunk {
             match self.take_line(tx, line)? {
@@ -125,6 +137,7 @@ impl Memory {
                 Taken::Refused(reason) => result.refused.push(RefusedLine { line: *n, reason }),
             }
         }
+        result.refused.sort_by_key(|r| r.line);
         ledger::wrote(tx, caller, METHOD, &touched)?;
         Ok(result)
     }
@@ -154,14 +167,21 @@ impl Memory {
         ready.record.superseded_by = newer;
         let record = ready.create(self, tx, space.id, older)?;
         if let Some(older) = older
-            && let Some(old) = tx.memory(older)?.filter(|o| o.superseded_by.is_none() && matches!(o.status, STATUS_SUPERSEDED | STATUS_ACTIVE))
+            && let Some(old) =
+                tx.memory(older)?.filter(|o| o.superseded_by.is_none() && matches!(o.status, STATUS_SUPERSEDED | STATUS_ACTIVE))
         {
             self.give_way(tx, &old, record.key)?;
         }
         if let Some(newer) = newer
             && let Some(new) = tx.memory(newer)?.filter(|n| n.supersedes.is_none() && n.status != STATUS_FORGOTTEN)
         {
-            let next = MemoryRecord { version: new.version + 1, seq: tx.next_seq(), supersedes: Some(record.key), recorded_at_ms: tx.now_ms(), ..new };
+            let next = MemoryRecord {
+                version: new.version + 1,
+                seq: tx.next_seq(),
+                supersedes: Some(record.key),
+                recorded_at_ms: tx.now_ms(),
+                ..new
+            };
             self.write_version(tx, &next, None)?;
         }
         Ok(Taken::Created(record))
@@ -182,7 +202,8 @@ impl Memory {
                         None => None,
                     },
                 };
-                let mark = if line.named { (id_text(&id), id) } else { (line.ready.draft.space.clone(), line.ready.draft.fingerprint) };
+                let mark =
+                    if line.named { (id_text(&id), id) } else { (line.ready.draft.space.clone(), line.ready.draft.fingerprint) };
                 let repeated = !seen.insert(mark) && (line.named || !line.ready.draft.verbatim);
                 match there {
                     Some(true) => result.refused.push(RefusedLine { line: *n, reason: FORGOTTEN.to_owned() }),

@@ -17,7 +17,15 @@ fn rows(caller: &Caller, method: &str, write: bool, at_ms: i64, touched: &[(u32,
             keys.push(*key);
         }
     }
-    let row = |(space, keys)| AuditRecord { at_ms, method: method.to_owned(), write, space, keys, actor: caller.actor.clone(), ..AuditRecord::default() };
+    let row = |(space, keys)| AuditRecord {
+        at_ms,
+        method: method.to_owned(),
+        write,
+        space,
+        keys,
+        actor: caller.actor.clone(),
+        ..AuditRecord::default()
+    };
     by_space.into_iter().map(row).collect()
 }
 

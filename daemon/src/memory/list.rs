@@ -83,7 +83,9 @@ impl Memory {
         let caller = caller.clone();
         self.blocking(move |memory| {
             let (page, touched) = memory.store().read(|tx| {
-                let Some(space) = tx.space_by_name(&space)? else { return Ok((ListResult { items: Vec::new(), next_cursor: None }, Vec::new())) };
+                let Some(space) = tx.space_by_name(&space)? else {
+                    return Ok((ListResult { items: Vec::new(), next_cursor: None }, Vec::new()));
+                };
                 let direction = match order {
                     ListOrder::Newest => Direction::Descending,
                     ListOrder::Oldest => Direction::Ascending,

@@ -39,8 +39,8 @@ mod supersede;
 mod undo;
 mod update;
 
-pub use error::MemoryError;
 pub use catch_up::IndexProgress;
+pub use error::MemoryError;
 pub use open::MemoryOptions;
 pub use secrets::find as find_secret;
 
@@ -104,7 +104,10 @@ impl Memory {
     }
 
     /// Runs work that reads much or computes long on a thread made for it.
-    async fn blocking<R: Send + 'static>(&self, work: impl FnOnce(&Memory) -> Result<R, MemoryError> + Send + 'static) -> Result<R, MemoryError> {
+    async fn blocking<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<R, MemoryError> + Send + 'static,
+    ) -> Result<R, MemoryError> {
         let memory = self.clone();
         tokio::task::spawn_blocking(move || work(&memory)).await.unwrap_or(Err(MemoryError::Lost))
     }

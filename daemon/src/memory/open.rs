@@ -65,8 +65,15 @@ impl Memory {
         let index = open_index(&store, &embedder, &index_dir, &settings)?;
         let watermark = trusted_watermark(&store, &index)?;
         catch_up(&store, &index.0, watermark, progress)?;
-        let slot = Arc::new(IndexSlot { current: RwLock::new(index.0), dir: index_dir, settings, stopping: Mutex::new(false), stop: Condvar::new() });
-        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats: stats::Cache::default() }) };
+        let slot = Arc::new(IndexSlot {
+            current: RwLock::new(index.0),
+            dir: index_dir,
+            settings,
+            stopping: Mutex::new(false),
+            stop: Condvar::new(),
+        });
+        let memory =
+            Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats: stats::Cache::default() }) };
         memory.keep_up();
         Ok(memory)
     }
@@ -160,7 +167,8 @@ impl Memory {
         let total = spaces.len() as u64;
         for (n, space) in spaces.iter().enumerate() {
             progress("comparing the index", n as u64, total);
-            let held: std::collections::BTreeSet<u64> = index.held(space.id).into_iter().map(|(key, _)| memory_of(key).0).collect();
+            let held: std::collections::BTreeSet<u64> =
+                index.held(space.id).into_iter().map(|(key, _)| memory_of(key).0).collect();
             self.store().read(|tx| {
                 let mut missing = held.clone();
                 tx.keys_of_space(space.id, 0..=u64::MAX, crate::store::Direction::Ascending, &mut |key, status| {
@@ -170,7 +178,12 @@ impl Memory {
                     }
                     Ok(ControlFlow::Continue(()))
                 })?;
-                problems.extend(missing.iter().filter(|k| index.contains(**k).is_some()).map(|k| format!("the index holds {k}, which the store does not")));
+                problems.extend(
+                    missing
+                        .iter()
+                        .filter(|k| index.contains(**k).is_some())
+                        .map(|k| format!("the index holds {k}, which the store does not")),
+                );
                 Ok::<_, StoreError>(())
             })?;
         }
@@ -185,9 +198,19 @@ impl From<IndexError> for MemoryError {
     }
 }
 
-fn open_index(store: &Store, embedder: &Arc<dyn Embedder>, dir: &std::path::Path, settings: &Settings) -> Result<(Arc<Index>, u64), MemoryError> {
+fn open_index(
+    store: &Store,
+    embedder: &Arc<dyn Embedder>,
+    dir: &std::path::Path,
+    settings: &Settings,
+) -> Result<(Arc<Index>, u64), MemoryError> {
     let record = store.identity();
-    let identity = Identity { store_id: record.id, epoch: record.epoch, model_id: embedder.model_id().to_owned(), dim: embedder.dimension() };
+    let identity = Identity {
+        store_id: record.id,
+        epoch: record.epoch,
+        model_id: embedder.model_id().to_owned(),
+        dim: embedder.dimension(),
+    };
     let scale = Arc::clone(embedder);
     let calibration: Calibration = Arc::new(move |query| scale.background().z(query));
     let opened = Index::open(dir, identity, settings.clone(), store.seq(), vectors_of(store.clone()), calibration)?;

@@ -95,7 +95,8 @@ mod tests {
     // M21
     #[test]
     fn the_longest_text_of_any_script_is_cut_within_the_limit() {
-        for unit in ["a", "茶", "👨‍👩‍👧", "e\u{301}", "🇨🇳", "用户喜欢茶。", "word ", "line\n", "\u{200B}"] {
+        for unit in ["a", "茶", "👨‍👩‍👧", "e\u{301}", "🇨🇳", "用户喜欢茶。", "word ", "line\n", "\u{200B}"]
+        {
             let text = unit.repeat(TEXT_BYTES_MAX / unit.len());
             for range in check_whole(&text) {
                 assert!(text[range].chars().count() <= PASSAGE_CHARS_MAX);

@@ -40,7 +40,8 @@ impl Memory {
                 let mut seq = memory.store().seq();
                 for record in &records {
                     let Some(next) = change(tx, record) else { continue };
-                    let next = MemoryRecord { version: record.version + 1, seq: tx.next_seq(), recorded_at_ms: tx.now_ms(), ..next };
+                    let next =
+                        MemoryRecord { version: record.version + 1, seq: tx.next_seq(), recorded_at_ms: tx.now_ms(), ..next };
                     memory.mark_current(tx, record, &next)?;
                     memory.write_version(tx, &next, None)?;
                     seq = next.seq;

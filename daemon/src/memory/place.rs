@@ -79,7 +79,13 @@ impl Ready {
     }
 
     /// Writes it as a new memory of the space. `supersedes` is the key of the one whose place it takes.
-    pub fn create(&self, memory: &Memory, tx: &mut WriteTx, space: u32, supersedes: Option<u64>) -> Result<MemoryRecord, MemoryError> {
+    pub fn create(
+        &self,
+        memory: &Memory,
+        tx: &mut WriteTx,
+        space: u32,
+        supersedes: Option<u64>,
+    ) -> Result<MemoryRecord, MemoryError> {
         let seq = tx.next_seq();
         let record = MemoryRecord { key: seq, seq, space, supersedes, ..self.record.clone() };
         tx.put_memory(&record, Some(&self.vectors))?;

@@ -16,7 +16,9 @@ use tiro_index::embed::Role;
 use tiro_index::{DecayParams, Query};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
-use tiro_schema::wire::memory::{Category, Explain, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength};
+use tiro_schema::wire::memory::{
+    Category, Explain, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength,
+};
 use uuid::Uuid;
 
 const METHOD: &str = "memory/recall";
@@ -62,7 +64,12 @@ impl Memory {
         let plan = Plan::new(&params, HITS_DEFAULT)?;
         let recall_id = Uuid::new_v4().to_string();
         let who = caller.clone();
-        let (plan, mut found) = self.blocking(move |memory| { let found = memory.find(&plan)?; Ok((plan, found)) }).await?;
+        let (plan, mut found) = self
+            .blocking(move |memory| {
+                let found = memory.find(&plan)?;
+                Ok((plan, found))
+            })
+            .await?;
         if let Some(budget) = plan.token_budget {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
@@ -80,7 +87,13 @@ impl Memory {
     }
 
     /// Counts the use and queues the audit of what was found.
-    pub(super) async fn after_recall(&self, caller: &Caller, method: &str, plan: &Plan, found: &Found) -> Result<(), MemoryError> {
+    pub(super) async fn after_recall(
+        &self,
+        caller: &Caller,
+        method: &str,
+        plan: &Plan,
+        found: &Found,
+    ) -> Result<(), MemoryError> {
         let mut touched: Vec<(u32, u64)> = found.spaces.iter().map(|space| (*space, 0)).collect();
         touched.extend(found.hits.iter().map(|h| (h.record.space, h.record.key)));
         self.audit_read(caller, method, &touched);
@@ -143,7 +156,12 @@ impl Memory {
     }
 
     /// The memories of the hits, best passage each, in one view of the store. What is gone or hidden is left out.
-    fn read_hits(&self, plan: &Plan, names: &HashMap<u32, String>, hits: &[tiro_index::Hit]) -> Result<Vec<FoundHit>, MemoryError> {
+    fn read_hits(
+        &self,
+        plan: &Plan,
+        names: &HashMap<u32, String>,
+        hits: &[tiro_index::Hit],
+    ) -> Result<Vec<FoundHit>, MemoryError> {
         let mut seen = std::collections::HashSet::new();
         let read = self.store().read(|tx| {
             let mut found = Vec::with_capacity(plan.limit);

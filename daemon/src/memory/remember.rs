@@ -77,5 +77,12 @@ pub(super) fn keep(memory: &Memory, tx: &mut WriteTx, ready: &Ready) -> Result<(
 
 /// The answer for a text that was not kept.
 pub(super) fn refused(reason: String) -> RememberResult {
-    RememberResult { outcome: RememberOutcome::Refused.into(), id: None, seq: None, related: Vec::new(), reason: Some(reason), error: None }
+    RememberResult {
+        outcome: RememberOutcome::Refused.into(),
+        id: None,
+        seq: None,
+        related: Vec::new(),
+        reason: Some(reason),
+        error: None,
+    }
 }

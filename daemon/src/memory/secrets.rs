@@ -9,8 +9,8 @@ mod rules;
 mod tests;
 mod values;
 
-use rules::{RULES, Rule};
 use regex::{Regex, RegexSet, RegexSetBuilder};
+use rules::{RULES, Rule};
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
@@ -25,7 +25,8 @@ struct Table {
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let patterns: Vec<&str> = RULES.iter().map(|rule| rule.pattern).collect();
     // Invariant: the patterns are constants, and a test compiles every one of them.
-    let set = RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
+    let set =
+        RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
     let single = patterns.iter().map(|p| Regex::new(p).expect("invariant: constant patterns")).collect();
     Table { set, single }
 });

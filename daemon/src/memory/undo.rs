@@ -50,7 +50,9 @@ impl Memory {
         let mut written = vec![restored];
         if change == CHANGE_SUPERSEDED
             && let Some(by) = record.superseded_by
-            && let Some(new) = tx.memory(by)?.filter(|n| n.supersedes == Some(record.key) && n.superseded_by.is_none() && n.status != STATUS_FORGOTTEN)
+            && let Some(new) = tx
+                .memory(by)?
+                .filter(|n| n.supersedes == Some(record.key) && n.superseded_by.is_none() && n.status != STATUS_FORGOTTEN)
         {
             written.push(self.hide_one(tx, &new)?);
         }
@@ -58,7 +60,12 @@ impl Memory {
     }
 
     /// The other side of a supersession: the new memory, never changed since, goes and the old one comes back.
-    fn take_back_successor(&self, tx: &mut WriteTx, new: &MemoryRecord, version: u32) -> Result<Option<Vec<MemoryRecord>>, MemoryError> {
+    fn take_back_successor(
+        &self,
+        tx: &mut WriteTx,
+        new: &MemoryRecord,
+        version: u32,
+    ) -> Result<Option<Vec<MemoryRecord>>, MemoryError> {
         let Some(old) = new.supersedes else { return Ok(None) };
         if version != new.version || new.status == STATUS_FORGOTTEN {
             return Ok(None);

@@ -94,7 +94,9 @@ fn check(params: UpdateParams) -> Result<Edit, MemoryError> {
         }
         check_text("text", text)?;
     }
-    let list = |path, list: &Option<Vec<String>>, most, limit, bytes| list.as_deref().map(|l| labels(path, Some(l), most, limit, bytes)).transpose();
+    let list = |path, list: &Option<Vec<String>>, most, limit, bytes| {
+        list.as_deref().map(|l| labels(path, Some(l), most, limit, bytes)).transpose()
+    };
     let tags = list("tags", &p.tags, TAGS_MAX, "tagsMax", TAG_BYTES_MAX)?;
     let entities = list("entities", &p.entities, ENTITIES_MAX, "entitiesMax", ENTITY_BYTES_MAX)?;
     let none: &[String] = &[];

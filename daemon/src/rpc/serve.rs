@@ -191,7 +191,7 @@ impl Conversation {
         let agreement = self.agreement.clone().filter(|_| is_initialize);
         let desk = self.desk.clone();
         self.tasks.spawn(async move {
-            let id = request.id.clone();
+            let (id, method) = (request.id.clone(), request.method.clone());
             let outcome = match agreement {
                 Some(agreement) => initialize(&desk, &agreement).await,
                 None => desk.call(request, &cancel).await,
@@ -199,6 +199,7 @@ impl Conversation {
             drop((permit, share));
             desk.inflight.end(&id);
             desk.answer(Some(&id), outcome.as_ref()).await;
+            desk.front.reception.answered(&method);
         });
         Ok(())
     }

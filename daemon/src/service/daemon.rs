@@ -57,9 +57,9 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
     })
 }
 
-/// `daemon/shutdown`. Takes any params, so that a newer client is answered too.
-pub fn shutdown(reception: &Reception, _params: Value) -> Result<Value, ErrorObject> {
-    reception.request_stop();
+/// `daemon/shutdown`. Takes any params, so that a newer client is answered too. The stop begins when its answer is on its way:
+/// [`Reception::answered`].
+pub fn shutdown(_params: Value) -> Result<Value, ErrorObject> {
     write_result(ShutdownResult { stopping: true })
 }
 

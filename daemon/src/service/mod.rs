@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod error;
 pub mod memory;
 pub mod reception;
+pub mod store;
 pub mod store_error;
 
 use crate::caller::Caller;
@@ -19,6 +20,7 @@ use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
 
 pub use reception::Reception;
+pub use store::StoreCare;
 
 /// Everything that answers once the store is open.
 pub struct Service {
@@ -26,6 +28,8 @@ pub struct Service {
     pub store: Store,
     /// Memory.
     pub memory: Memory,
+    /// What looks after the store.
+    pub care: StoreCare,
     /// Model id of the embedder.
     pub embedder: String,
 }
@@ -43,6 +47,7 @@ impl Service {
         _connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
+            "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }

@@ -85,7 +85,7 @@ impl Reception {
     ) -> Result<Value, ErrorObject> {
         match method {
             "daemon/status" => daemon::status(self, params),
-            "daemon/shutdown" => daemon::shutdown(self, params),
+            "daemon/shutdown" => daemon::shutdown(params),
             "daemon/schema" => daemon::schema(params),
             _ => self.service().await?.dispatch(method, params, caller, connection).await,
         }
@@ -126,6 +126,17 @@ impl Reception {
         self.readiness.borrow().clone()
     }
 
+    /// Tells how far the opening is. Of no effect once that is decided: the store tells of later work by the same way.
+    pub fn set_progress(&self, progress: StartProgress) {
+        self.readiness.send_if_modified(|state| {
+            let is_starting = matches!(state, Readiness::Starting(_));
+            if is_starting {
+                *state = Readiness::Starting(progress);
+            }
+            is_starting
+        });
+    }
+
     /// Sets how far the store is.
     pub fn set_readiness(&self, readiness: Readiness) {
         self.readiness.send_replace(readiness);
@@ -141,9 +152,11 @@ impl Reception {
         self.draining.load(Ordering::SeqCst)
     }
 
-    /// Asks the daemon to stop.
-    pub fn request_stop(&self) {
-        self.stop.cancel();
+    /// Told when the answer to a request is on its way; some requests take effect after it.
+    pub fn answered(&self, method: &str) {
+        if method == "daemon/shutdown" {
+            self.stop.cancel();
+        }
     }
 
     /// Counts a connection.

@@ -10,14 +10,16 @@ impl From<StoreError> for ErrorObject {
         let message = error.to_string();
         match error {
             StoreError::Damaged { .. } => ErrorObject::new(ErrorKind::StoreDamaged, message),
-            StoreError::Full { free_bytes, reserve_bytes } => {
-                ErrorObject::new(ErrorKind::StorageFull, message).with("freeBytes", free_bytes).with("reserveBytes", reserve_bytes)
-            }
+            StoreError::Full { free_bytes, reserve_bytes } => ErrorObject::new(ErrorKind::StorageFull, message)
+                .with("freeBytes", free_bytes)
+                .with("reserveBytes", reserve_bytes),
             StoreError::ReadOnly { .. } | StoreError::Io { .. } => ErrorObject::new(ErrorKind::StoreReadOnly, message),
             StoreError::Closed => ErrorObject::new(ErrorKind::Draining, message),
             StoreError::TooLarge { limit_bytes, .. } => ErrorObject::new(ErrorKind::TooLarge, message).with("max", limit_bytes),
             StoreError::Interrupted => ErrorObject::new(ErrorKind::Cancelled, message),
-            StoreError::JobPanicked { .. } | StoreError::Invalid(_) | StoreError::Engine(_) => ErrorObject::new(ErrorKind::Internal, message),
+            StoreError::JobPanicked { .. } | StoreError::Invalid(_) | StoreError::Engine(_) => {
+                ErrorObject::new(ErrorKind::Internal, message)
+            }
         }
     }
 }
@@ -34,7 +36,9 @@ impl<E: Into<ErrorObject>> From<WriteFailure<E>> for ErrorObject {
                 object.message = text;
                 object
             }
-            WriteFailure::ReadOnly { cause } => ErrorObject::from(StoreError::ReadOnly { cause }).with_outcome(WriteOutcome::NotDone),
+            WriteFailure::ReadOnly { cause } => {
+                ErrorObject::from(StoreError::ReadOnly { cause }).with_outcome(WriteOutcome::NotDone)
+            }
             WriteFailure::Full { free_bytes, reserve_bytes } => {
                 ErrorObject::from(StoreError::Full { free_bytes, reserve_bytes }).with_outcome(WriteOutcome::NotDone)
             }

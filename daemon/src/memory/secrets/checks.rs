@@ -41,8 +41,10 @@ pub(super) fn card(value: &Value<'_>) -> bool {
     let written = groups.len() == 1
         || groups[..groups.len() - 1].iter().all(|n| *n == 4) && groups[groups.len() - 1] <= 4
         || matches!(groups.as_slice(), [4, 6, 5] | [4, 6, 4] | [6, 13] | [6, 10]);
+    // Round numbers side by side: a table, not a card.
+    let round = groups.len() > 1 && v.split([' ', '-']).all(|group| group.ends_with("00"));
     let d = digits(v);
-    written && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
+    written && !round && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
 }
 
 /// The Luhn check (ISO/IEC 7812-1).
@@ -109,11 +111,73 @@ pub(super) fn url_password(value: &Value<'_>) -> bool {
 
 /// Words that follow "password is" or "password:" in ordinary sentences.
 const NOT_PASSWORDS: &[&str] = &[
-    "required", "optional", "wrong", "incorrect", "invalid", "expired", "changed", "reset", "rotated", "stored", "managed", "protected", "encrypted",
-    "hashed", "hidden", "missing", "empty", "unknown", "disabled", "enabled", "string", "text", "null", "none", "true", "false", "same", "shared",
-    "different", "strong", "weak", "short", "long", "secure", "needed", "there", "correct", "right", "safe", "kept", "written", "sent", "given",
-    "asked", "checked", "validated", "rejected", "accepted", "blank", "masked", "redacted", "undefined", "default", "nowhere", "inside", "always",
-    "never", "already", "mandatory", "forgotten", "compromised", "leaked", "rotation", "quarterly", "monthly", "something", "anything",
+    "required",
+    "optional",
+    "wrong",
+    "incorrect",
+    "invalid",
+    "expired",
+    "changed",
+    "reset",
+    "rotated",
+    "stored",
+    "managed",
+    "protected",
+    "encrypted",
+    "hashed",
+    "hidden",
+    "missing",
+    "empty",
+    "unknown",
+    "disabled",
+    "enabled",
+    "string",
+    "text",
+    "null",
+    "none",
+    "true",
+    "false",
+    "same",
+    "shared",
+    "different",
+    "strong",
+    "weak",
+    "short",
+    "long",
+    "secure",
+    "needed",
+    "there",
+    "correct",
+    "right",
+    "safe",
+    "kept",
+    "written",
+    "sent",
+    "given",
+    "asked",
+    "checked",
+    "validated",
+    "rejected",
+    "accepted",
+    "blank",
+    "masked",
+    "redacted",
+    "undefined",
+    "default",
+    "nowhere",
+    "inside",
+    "always",
+    "never",
+    "already",
+    "mandatory",
+    "forgotten",
+    "compromised",
+    "leaked",
+    "rotation",
+    "quarterly",
+    "monthly",
+    "something",
+    "anything",
 ];
 
 /// Something that reads as a password after `password is`, `password:` and the like.
@@ -124,10 +188,18 @@ pub(super) fn password(value: &Value<'_>) -> bool {
         return false;
     }
     let counted = lower.trim_start_matches(|c: char| c.is_ascii_digit());
-    if counted.len() < lower.len() && ["-char", "-digit", "-day", "-bit", "-letter", "-word", "-month", "-hour", "bits", "chars", "days", "hours", "-step", "-factor"].iter().any(|u| counted.starts_with(u)) {
+    if counted.len() < lower.len()
+        && [
+            "-char", "-digit", "-day", "-bit", "-letter", "-word", "-month", "-hour", "bits", "chars", "days", "hours", "-step",
+            "-factor",
+        ]
+        .iter()
+        .any(|u| counted.starts_with(u))
+    {
         return false;
     }
-    let symbol = v.bytes().any(|b| b.is_ascii_punctuation() && !matches!(b, b'\'' | b'-' | b'_' | b'/' | b'.' | b'(' | b')' | b','));
+    let symbol =
+        v.bytes().any(|b| b.is_ascii_punctuation() && !matches!(b, b'\'' | b'-' | b'_' | b'/' | b'.' | b'(' | b')' | b','));
     let hyphens = v.matches('-').count();
     let all_digits = v.bytes().all(|b| b.is_ascii_digit());
     let quoted = value.before().is_some_and(|c| matches!(c, '"' | '\'' | '`' | '“' | '「'));
@@ -148,10 +220,35 @@ fn is_year(v: &str) -> bool {
 /// `v2`, `1password`, `sha256`, `REQ-2041`: words with a number that are no passwords.
 fn is_identifier(v: &str) -> bool {
     let lower = v.to_ascii_lowercase();
-    ["1password", "sha256", "sha512", "md5", "base64", "utf8", "utf-8", "oauth2", "argon2", "argon2id", "pbkdf2", "bcrypt2", "keepass2", "wpa2", "wpa3", "2fa", "s3"].contains(&lower.as_str())
+    [
+        "1password",
+        "sha256",
+        "sha512",
+        "md5",
+        "base64",
+        "utf8",
+        "utf-8",
+        "oauth2",
+        "argon2",
+        "argon2id",
+        "pbkdf2",
+        "bcrypt2",
+        "keepass2",
+        "wpa2",
+        "wpa3",
+        "2fa",
+        "s3",
+    ]
+    .contains(&lower.as_str())
         || lower.starts_with("pbkdf2")
         || lower.starts_with("argon2")
-        || (v.len() <= 12 && v.split_once('-').is_some_and(|(head, tail)| !head.is_empty() && head.bytes().all(|b| b.is_ascii_uppercase()) && tail.len() >= 2 && tail.bytes().all(|b| b.is_ascii_digit())))
+        || (v.len() <= 12
+            && v.split_once('-').is_some_and(|(head, tail)| {
+                !head.is_empty()
+                    && head.bytes().all(|b| b.is_ascii_uppercase())
+                    && tail.len() >= 2
+                    && tail.bytes().all(|b| b.is_ascii_digit())
+            }))
 }
 
 /// The value of something called a secret, an API key, a client secret: any long token that is no name.
@@ -164,7 +261,15 @@ pub(super) fn named_secret(value: &Value<'_>) -> bool {
 pub(super) fn named_token(value: &Value<'_>) -> bool {
     let v = value.get().trim_end_matches(['.', ',', ';']);
     let hex = v.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-    v.len() >= 20 && !hex && !v.contains('/') && !is_placeholder(v) && !is_words(v) && has_digit(v) && has_upper(v) && has_lower(v) && entropy(v) >= 3.5
+    v.len() >= 20
+        && !hex
+        && !v.contains('/')
+        && !is_placeholder(v)
+        && !is_words(v)
+        && has_digit(v)
+        && has_upper(v)
+        && has_lower(v)
+        && entropy(v) >= 3.5
 }
 
 /// Three or four digits called a card's security code.

@@ -3,7 +3,9 @@
 //! Group 1 of a pattern is the value to look at again, else the whole match is. Only ASCII word boundaries, so that
 //! text in Chinese beside a value does not matter and the automaton stays fast. Must not know: how matches are judged.
 
-use super::checks::{always, card, chinese_id, credential, iban, named_secret, named_token, not_in_word, password, sk_token, token, url_password};
+use super::checks::{
+    always, card, chinese_id, credential, iban, named_secret, named_token, not_in_word, password, sk_token, token, url_password,
+};
 use super::values::Value;
 
 /// One shape of a secret.
@@ -49,29 +51,89 @@ pub(super) const RULES: &[Rule] = &[
     rule("shopifyToken", r"(?-u:\b)(shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32})", token),
     rule("dockerToken", r"(?-u:\b)(dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,})", token),
     rule("apiKey", r"(?-u:\b)((?:gsk|xai|pplx|r8|fw|lin_api|sntrys|rubygems|ntn|phc|phx|figd|tfp)[_-][A-Za-z0-9]{32,})", token),
-    rule("apiKey", r"(?-u:\b)(ATATT3[A-Za-z0-9_=-]{40,}|NRAK-[A-Z0-9]{27}|PMAK-[a-f0-9-]{50,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|dapi[a-f0-9]{32})", token),
+    rule(
+        "apiKey",
+        r"(?-u:\b)(ATATT3[A-Za-z0-9_=-]{40,}|NRAK-[A-Z0-9]{27}|PMAK-[a-f0-9-]{50,}|glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}|dapi[a-f0-9]{32})",
+        token,
+    ),
     rule("vaultToken", r"(?-u:\b)(hv[sbr]\.[A-Za-z0-9_-]{20,})", token),
     rule("azureKey", r"(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})", token),
     rule("aliyunKey", r"(?-u:\b)(LTAI[A-Za-z0-9]{12,26})(?-u:\b)", token),
     rule("tencentKey", r"(?-u:\b)(AKID[A-Za-z0-9]{28,36})(?-u:\b)", token),
     // Credentials in protocols.
-    rule("authorization", r#"(?i)authorization["']?[ \t]*[:=][ \t]*["']?(?:bearer|basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/=-]{8,})"#, credential),
+    rule(
+        "authorization",
+        r#"(?i)authorization["']?[ \t]*[:=][ \t]*["']?(?:bearer|basic|token|apikey|digest)[ \t]+([A-Za-z0-9._~+/=-]{8,})"#,
+        credential,
+    ),
     rule("authorization", r"(?i)(?-u:\b)(?:bearer|basic)[ \t]+([A-Za-z0-9._~+/=-]{16,})", credential),
-    rule("authorization", r#"(?i)x-(?:api-key|auth-token|access-token|amz-security-token)["']?[ \t]*[:=][ \t]*["']?([^ \t\r\n"']{8,})"#, credential),
-    rule("urlPassword", r"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^ \t\r\n/:@]{0,64}:([^ \t\r\n/@]{1,128})@[a-z0-9\[]", url_password),
-    rule("urlToken", r"(?i)[?&](?:access_token|auth_token|api_key|apikey|client_secret|x-amz-signature|sig|token)=([A-Za-z0-9%._~+/-]{16,})", named_secret),
-    rule("password", r#"(?i)(?-u:\b)(?:sshpass[ \t]+-p[ \t]*|curl[ \t][^\r\n]{0,200}?-u[ \t]*["']?[^ \t:"'\r\n]{1,64}:)["']?([^ \t\r\n"']{4,})"#, password),
+    rule(
+        "authorization",
+        r#"(?i)x-(?:api-key|auth-token|access-token|amz-security-token)["']?[ \t]*[:=][ \t]*["']?([^ \t\r\n"']{8,})"#,
+        credential,
+    ),
+    rule(
+        "urlPassword",
+        r"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^ \t\r\n/:@]{0,64}:([^ \t\r\n/@]{1,128})@[a-z0-9\[]",
+        url_password,
+    ),
+    rule(
+        "urlToken",
+        r"(?i)[?&](?:access_token|auth_token|api_key|apikey|client_secret|x-amz-signature|sig|token)=([A-Za-z0-9%._~+/-]{16,})",
+        named_secret,
+    ),
+    rule(
+        "password",
+        r#"(?i)(?-u:\b)(?:sshpass[ \t]+-p[ \t]*|curl[ \t][^\r\n]{0,200}?-u[ \t]*["']?[^ \t:"'\r\n]{1,64}:)["']?([^ \t\r\n"']{4,})"#,
+        password,
+    ),
     // Values that are called what they are.
-    rule("password", r#"(?i)(?:password|passwd|passphrase|passcode|(?-u:\b)pwd|(?-u:\b)pin(?: code| number)?)["'`]?[ \t]*(?:(?:has been|was|is|got)?[ \t]*(?:now|set to|changed to|reset to)|is|was|to|[:=：])[ \t]*[:=：]?[ \t]*["'`“]?([^ \t\r\n"'`”“，。；、]{4,128})"#, password),
-    rule("password", r#"(?:密码|密碼|口令|暗号|PIN码|登录密钥)(?:已经|已|就)?(?:是|为|為|改成|改为|设为|设置为|设成|[:=：])[ \t]*["'`“「]?([!-~]{4,128})"#, password),
-    rule("secret", r#"(?i)(?:api[_ -]?(?:key|token|secret)|apikey|secret[_ -]?(?:access[_ -]?)?key|(?-u:\b|_)secret|access[_ -]?(?:key|token)|auth[_ -]?token|client[_ -]?secret|private[_ -]?key|refresh[_ -]?token|bot[_ -]?token|signing[_ -]?key|encryption[_ -]?key)s?["'`]?[ \t]*(?:is|was|=>|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{12,512})"#, named_secret),
-    rule("secret", r#"(?:密钥|秘钥|密鑰|令牌|私钥|访问密钥)(?:是|为|為|[:=：])[ \t]*["'`“「]?([A-Za-z0-9_+/=.~-]{12,512})"#, named_secret),
-    rule("secret", r#"(?i)(?-u:\b|_)(?:key|token|credential)s?["'`]?[ \t]*(?:is|=>|是|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{20,512})"#, named_token),
+    rule(
+        "password",
+        r#"(?i)(?:password|passwd|passphrase|passcode|(?-u:\b)pwd|(?-u:\b)pin(?: code| number)?)["'`]?[ \t]*(?:(?:has been|was|is|got)?[ \t]*(?:now|set to|changed to|reset to)|is|was|to|[:=：])[ \t]*[:=：]?[ \t]*["'`“]?([^ \t\r\n"'`”“，。；、]{4,128})"#,
+        password,
+    ),
+    rule(
+        "password",
+        r#"(?:密码|密碼|口令|暗号|PIN码|登录密钥)(?:已经|已|就)?(?:是|为|為|改成|改为|设为|设置为|设成|[:=：])[ \t]*["'`“「]?([!-~]{4,128})"#,
+        password,
+    ),
+    rule(
+        "secret",
+        r#"(?i)(?:api[_ -]?(?:key|token|secret)|apikey|secret[_ -]?(?:access[_ -]?)?key|(?-u:\b|_)secret|access[_ -]?(?:key|token)|auth[_ -]?token|client[_ -]?secret|private[_ -]?key|refresh[_ -]?token|bot[_ -]?token|signing[_ -]?key|encryption[_ -]?key)s?["'`]?[ \t]*(?:is|was|=>|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{12,512})"#,
+        named_secret,
+    ),
+    rule(
+        "secret",
+        r#"(?:密钥|秘钥|密鑰|令牌|私钥|访问密钥)(?:是|为|為|[:=：])[ \t]*["'`“「]?([A-Za-z0-9_+/=.~-]{12,512})"#,
+        named_secret,
+    ),
+    rule(
+        "secret",
+        r#"(?i)(?-u:\b|_)(?:key|token|credential)s?["'`]?[ \t]*(?:is|=>|是|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{20,512})"#,
+        named_token,
+    ),
     // Numbers of persons and of money.
     rule("cardNumber", r"(?-u:\b)([0-9](?:[ -]?[0-9]){12,18})(?-u:\b)", card),
-    rule("cardCode", r"(?i)(?-u:\b)(?:cvv2?|cvc2?|安全码)[ \t]*(?:is|code|number|是|为|[:=：])*[ \t]*([0-9]{3,4})(?-u:\b)", not_in_word),
-    rule("identityNumber", r"([1-9][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9Xx])(?-u:\b)", chinese_id),
-    rule("identityNumber", r"(?i)(?-u:\b)(?:ssn|social security(?: number)?|national insurance(?: number)?)[^0-9a-z\r\n]{0,12}(?:is|no\.?|number|[:#])?[^0-9a-z\r\n]{0,4}([0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}|[A-Z]{2}[ ]?[0-9]{2}[ ]?[0-9]{2}[ ]?[0-9]{2}[ ]?[A-D])(?-u:\b)", always),
-    rule("identityNumber", r"(?i)(?:(?-u:\b)passport(?: number| no\.?)?|护照号码?|护照)[ \t]*(?:is|是|为|[:：#])?[ \t]*([A-Z]{1,2}[0-9]{7,8})(?-u:\b)", always),
+    rule(
+        "cardCode",
+        r"(?i)(?-u:\b)(?:cvv2?|cvc2?|安全码)[ \t]*(?:is|code|number|是|为|[:=：])*[ \t]*([0-9]{3,4})(?-u:\b)",
+        not_in_word,
+    ),
+    rule(
+        "identityNumber",
+        r"([1-9][0-9]{5}(?:18|19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])[0-9]{3}[0-9Xx])(?-u:\b)",
+        chinese_id,
+    ),
+    rule(
+        "identityNumber",
+        r"(?i)(?-u:\b)(?:ssn|social security(?: number)?|national insurance(?: number)?)[^0-9a-z\r\n]{0,12}(?:is|no\.?|number|[:#])?[^0-9a-z\r\n]{0,4}([0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}|[A-Z]{2}[ ]?[0-9]{2}[ ]?[0-9]{2}[ ]?[0-9]{2}[ ]?[A-D])(?-u:\b)",
+        always,
+    ),
+    rule(
+        "identityNumber",
+        r"(?i)(?:(?-u:\b)passport(?: number| no\.?)?|护照号码?|护照)[ \t]*(?:is|是|为|[:：#])?[ \t]*([A-Z]{1,2}[0-9]{7,8})(?-u:\b)",
+        always,
+    ),
     rule("iban", r"(?-u:\b)([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?-u:\b)", iban),
 ];

@@ -72,7 +72,8 @@ pub(super) fn is_words(text: &str) -> bool {
     text.split(['-', '_', '.', '/', '+', '=', '~', ':']).all(|part| {
         let digits = part.bytes().all(|b| b.is_ascii_digit());
         let word = part.bytes().all(|b| b.is_ascii_alphabetic())
-            && (part.len() <= 16 && !part.bytes().skip(1).any(|b| b.is_ascii_uppercase()) || part.bytes().all(|b| b.is_ascii_uppercase()));
+            && (part.len() <= 16 && !part.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+                || part.bytes().all(|b| b.is_ascii_uppercase()));
         let numbered = part.len() <= 10 && {
             let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
             stem.bytes().all(|b| b.is_ascii_lowercase()) || stem.bytes().all(|b| b.is_ascii_uppercase())
@@ -112,8 +113,33 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || bare.contains("***")
         || lower.contains("xxxx")
         || bare.contains("{{")
-        || ["your", "my-", "my_", "example", "changeme", "change-me", "change_me", "placeholder", "redacted", "os.environ", "process.env", "env.", "getenv", "secrets.", "vault:", "op://", "file:", "dummy", "insert"]
-            .iter()
-            .any(|p| lower.starts_with(p))
-        || (bare.contains('(') && bare.starts_with(|c: char| c.is_ascii_alphabetic()) && bare.trim_end_matches([')', ';', '.']).ends_with(|c: char| c == '(' || c.is_ascii_alphanumeric() || c == '"' || c == '\'') && bare.ends_with([')', ';']))
+        || [
+            "your",
+            "my-",
+            "my_",
+            "example",
+            "changeme",
+            "change-me",
+            "change_me",
+            "placeholder",
+            "redacted",
+            "os.environ",
+            "process.env",
+            "env.",
+            "getenv",
+            "secrets.",
+            "vault:",
+            "op://",
+            "file:",
+            "dummy",
+            "insert",
+        ]
+        .iter()
+        .any(|p| lower.starts_with(p))
+        || (bare.contains('(')
+            && bare.starts_with(|c: char| c.is_ascii_alphabetic())
+            && bare
+                .trim_end_matches([')', ';', '.'])
+                .ends_with(|c: char| c == '(' || c.is_ascii_alphanumeric() || c == '"' || c == '\'')
+            && bare.ends_with([')', ';']))
 }
