@@ -82,7 +82,7 @@ pub fn source(source: &Source) -> Option<String> {
     .map(|text| escape::terminal_line(&text))
 }
 
-/// The parts of the scores, a row a hit; empty when no hit carries them. On a terminal a table with its legend; in a
+/// The parts of the scores, a row a hit; empty when no hit carries them. On a terminal a table; in a
 /// pipe a head line and one tab-separated line of bare values a hit.
 pub fn explained(hits: &[Hit], style: &Style) -> String {
     let parts = hits.iter().enumerate().filter_map(|(i, hit)| Some((i + 1, hit, hit.explain.as_ref()?)));
@@ -104,11 +104,15 @@ pub fn explained(hits: &[Hit], style: &Style) -> String {
         ("age", Left),
     ];
     let rows: Vec<Vec<String>> = parts.map(|(place, hit, why)| cells(place, hit, why)).collect();
-    let mut text = table::table(&head, &rows, style);
-    for line in wrap::lines(LEGEND, style.width) {
-        text.push_str(&format!("{}\n", style.dim(&line)));
+    table::table(&head, &rows, style)
+}
+
+/// What the columns of the table mean; nothing in a pipe, where they carry the wire's names.
+pub fn legend(style: &Style) -> String {
+    if !style.terminal {
+        return String::new();
     }
-    text
+    wrap::lines(LEGEND, style.width).iter().map(|line| style.dim(line) + "\n").collect()
 }
 
 /// What the columns of the table mean.
@@ -216,12 +220,10 @@ pub(crate) mod tests {
     #[test]
     fn every_part_of_a_score_is_shown() {
         let shown = explained(&[hit()], &Style { terminal: true, colour: false, width: 80 });
-        for part in
-            ["words x0.6", "meaning x0.4", "0.821", "0.850", "0.966", "4.0/8.0", "2.50 (0.71)", "1 - 1", "12 d / 365 d"]
-        {
+        for part in ["words x0.6", "meaning x0.4", "0.821", "0.850", "0.966", "4.0/8.0", "2.50 (0.71)", "1 - 1", "12 d / 365 d"] {
             assert!(shown.contains(part), "{part} in {shown}");
         }
-        assert_eq!(shown.lines().count(), 5, "a row a hit at 80 columns: {shown}");
+        assert_eq!(shown.lines().count(), 3, "a row a hit at 80 columns: {shown}");
         let plain = explained(&[hit()], &Style::PLAIN);
         let lines: Vec<Vec<&str>> = plain.lines().map(|line| line.split('\t').collect()).collect();
         assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 16, 16), "{plain}");

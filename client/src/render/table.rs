@@ -38,7 +38,9 @@ fn framed(head: &[(&str, Align)], rows: &[Vec<String>], width: usize) -> String 
     for row in rows {
         table.add_row(row.iter().zip(head).map(|(text, (_, align))| cell(text, *align)));
     }
-    table.column_iter_mut().for_each(|column| drop(column.set_padding((0, 1))));
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
