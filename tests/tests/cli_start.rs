@@ -165,3 +165,16 @@ fn the_daemon_is_started_stopped_and_looked_at() {
     assert!(!alive, "stop waits until the process has ended");
     assert_eq!(tiro.json(&["daemon", "stop"])["stopped"], false);
 }
+
+#[test]
+fn the_log_is_followed_as_it_grows() {
+    let tiro = Tiro::new();
+    tiro.ok(&["daemon", "start"]);
+    let mut follower = tiro.command(&["daemon", "logs", "-f", "-n", "0"]).spawn().unwrap();
+    let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    tiro.ok(&["daemon", "stop"]);
+    let stopping = lines.find_map(|line| line.ok().filter(|line| line.contains("stopping")));
+    assert!(stopping.is_some());
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}
