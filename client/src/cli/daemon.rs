@@ -159,7 +159,7 @@ fn shown(status: &StatusResult, style: &Style) -> String {
         (Some(name), true) => format!("{name} ({})", status.model.reason),
         (None, true) => status.model.reason.clone(),
         (_, false) if status.model.reason.is_empty() => "none".to_owned(),
-        (_, false) => format!("none: {}", status.model.reason),
+        (_, false) => status.model.reason.clone(),
     };
     let ours = handshake::ours();
     let speaks = if status.protocol.min > ours.max || status.protocol.max < ours.min {
