@@ -153,6 +153,9 @@ impl Running {
         self.front.begin_draining(reason);
         // A store that is still being opened is closed as soon as it is open.
         let rooms = self.opening.await.ok().and_then(Result::ok);
+        if let Some(rooms) = &rooms {
+            rooms.service.harness.stop().await;
+        }
         self.front.finish().await;
         if let Some(rooms) = rooms
             && tokio::task::spawn_blocking(move || rooms.close()).await.is_err()
