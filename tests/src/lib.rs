@@ -3,12 +3,14 @@
 //! Every wait has a deadline; nothing waits by sleeping a while and hoping. The harness panics with what it saw, as
 //! tests do. Must not know: what any one test is about.
 
+pub mod agent;
 pub mod binary;
 pub mod check;
 pub mod client;
 pub mod daemon;
 pub mod gate;
 pub mod inside;
+pub mod model_server;
 pub mod redact;
 pub mod rng;
 pub mod storage;

@@ -33,6 +33,38 @@ impl BackendFactory for FileFactory {
     }
 }
 
+/// A file that is only read. It takes no lock, which needs a file open for writing: nothing else writes what is read so.
+#[derive(Debug)]
+pub(super) struct ReadOnlyFile(pub(super) std::fs::File);
+
+impl ReadOnlyFile {
+    fn refuse<R>() -> io::Result<R> {
+        Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the file is open for reading"))
+    }
+}
+
+impl StorageBackend for ReadOnlyFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, out, offset)
+    }
+
+    fn set_len(&self, _len: u64) -> io::Result<()> {
+        Self::refuse()
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        Self::refuse()
+    }
+
+    fn write(&self, _offset: u64, _data: &[u8]) -> io::Result<()> {
+        Self::refuse()
+    }
+}
+
 /// A change that waits.
 #[derive(Debug)]
 enum Change {

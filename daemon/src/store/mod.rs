@@ -10,6 +10,8 @@ pub mod backup;
 pub mod codec;
 mod disk;
 pub mod error;
+#[cfg(test)]
+mod golden;
 mod handle;
 mod job;
 mod keys;

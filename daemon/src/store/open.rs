@@ -2,7 +2,7 @@
 //!
 //! Every change redb makes while opening waits in memory ([`StagedBackend`]) until the file has passed. Must not know: the writer.
 
-use super::backend::{BackendFactory, FileFactory, SharedBackend, StagedBackend};
+use super::backend::{BackendFactory, FileFactory, ReadOnlyFile, SharedBackend, StagedBackend};
 use super::codec::{self, Checks, ENVELOPE_BYTES};
 use super::error::{OpenError, StoreError, engine};
 use super::read::Reads;
@@ -11,7 +11,6 @@ use super::tables::{ALL, SETTING_STORE, SETTINGS};
 use super::{backup, restore};
 use crate::clock::{SharedClock, SystemClock};
 use crate::limits::{INTEGRITY_AT_OPEN_BYTES_MAX, STORE_CACHE_BYTES};
-use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, StorageBackend};
 use std::fs::File;
 use std::io::Read;
@@ -177,8 +176,7 @@ pub(super) struct Probed {
 pub(super) fn probe(path: &Path, options: &OpenOptions) -> Result<Probed, OpenError> {
     check_start(path)?;
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let inner = FileBackend::new(file).map_err(|error| refuse(path, error))?;
-    let found = find(path, Box::new(inner), options, options.checks == Checks::On)?;
+    let found = find(path, Box::new(ReadOnlyFile(file)), options, options.checks == Checks::On)?;
     let view = ReadTx::new(found.database.begin_read().map_err(|error| not_opened(path, engine(error)))?, options.checks);
     Ok(Probed { view, record: found.record, _database: found.database })
 }

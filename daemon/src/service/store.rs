@@ -1,0 +1,126 @@
+//! `store/verify`, `store/backup`, `store/restore` and `store/rebuild`: long work, one at a time, with progress.
+//!
+//! Each runs on a thread of its own and goes on there when its caller has gone; a caller that cancels ends it at the next step.
+//! Must not know: files or formats.
+
+use super::call::{read_params, write_result};
+use super::error::{invalid_params, method_not_found};
+use crate::caller::Caller;
+use crate::memory::Memory;
+use crate::store::{Progress, Store, backup::made_at};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+use tiro_schema::wire::store::{BackupItem, BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
+use tiro_schema::{ErrorKind, ErrorObject};
+use tokio::sync::Mutex;
+
+/// Problems an answer lists.
+const PROBLEMS_LISTED_MAX: usize = 100;
+
+/// What looks after the store of a service. Cheap to clone.
+#[derive(Clone)]
+pub struct StoreCare {
+    store: Store,
+    memory: Memory,
+    busy: Arc<Mutex<()>>,
+}
+
+/// One piece of work with its caller.
+struct Work {
+    care: StoreCare,
+    caller: Caller,
+    path: Option<PathBuf>,
+}
+
+impl StoreCare {
+    /// Of this store and its memory.
+    pub fn new(store: Store, memory: Memory) -> Self {
+        StoreCare { store, memory, busy: Arc::default() }
+    }
+
+    /// Answers a method of the group `store`.
+    ///
+    /// # Errors
+    /// `overloaded` while another one runs; what the store says; `methodNotFound` for a name that is not built.
+    pub async fn dispatch(&self, method: &str, params: Value, caller: Caller) -> Result<Value, ErrorObject> {
+        let verb: fn(&Work) -> Result<Value, ErrorObject> = match method {
+            "store/verify" => |work| write_result(work.verify()?),
+            "store/backup" => |work| write_result(work.backup()?),
+            "store/restore" => |work| write_result(work.restore()?),
+            "store/rebuild" => |work| write_result(work.rebuild()?),
+            _ => return Err(method_not_found(method)),
+        };
+        let StoreParams { path } = read_params(params)?;
+        let path = path.map(PathBuf::from);
+        if path.as_deref().is_some_and(|path| !path.is_absolute()) {
+            return Err(invalid_params("path", "not an absolute path: the daemon has another current folder than its caller"));
+        }
+        let Ok(busy) = self.busy.clone().try_lock_owned() else {
+            return Err(ErrorObject::new(ErrorKind::Overloaded, "another store operation is running"));
+        };
+        let work = Work { care: self.clone(), caller, path };
+        let done = tokio::task::spawn_blocking(move || {
+            let _busy = busy;
+            verb(&work)
+        });
+        done.await
+            .unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, format!("{method} failed by a fault of the daemon"))))
+    }
+}
+
+impl Work {
+    fn progress(&self) -> Progress {
+        let caller = self.caller.clone();
+        Arc::new(move |stage: &str, done, total: u64| caller.tell(stage, done, (total > 0).then_some(total)))
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.caller.cancel.is_cancelled()
+    }
+
+    fn verify(&self) -> Result<VerifyResult, ErrorObject> {
+        let progress = self.progress();
+        let began = Instant::now();
+        let report = self.care.store.verify(None, &progress, &|| self.is_cancelled())?;
+        let mut problems = report.problems;
+        // A damaged store closes itself: the index cannot be held against it.
+        if report.damage.is_none() {
+            problems.extend(self.care.memory.verify_index(&|stage, done, total| progress(stage, done, total))?);
+        }
+        problems.truncate(PROBLEMS_LISTED_MAX);
+        let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(VerifyResult { ok: problems.is_empty(), records: report.records, memories: report.memories, problems, elapsed_ms })
+    }
+
+    fn backup(&self) -> Result<BackupResult, ErrorObject> {
+        let store = &self.care.store;
+        let report = store.backup(self.path.as_deref(), &self.progress(), &|| self.is_cancelled())?;
+        let kept = store.backups();
+        let kept = kept.iter().map(|b| BackupItem { path: shown(&b.path), bytes: b.bytes, created_at: made_at(b) });
+        let seq = store.seq_token(report.seq);
+        Ok(BackupResult { path: shown(&report.path), bytes: report.bytes, seq, kept: kept.collect() })
+    }
+
+    fn restore(&self) -> Result<RestoreResult, ErrorObject> {
+        let report = self.care.store.restore(self.path.as_deref(), &self.progress(), &|| self.is_cancelled())?;
+        Ok(RestoreResult {
+            from: shown(&report.from),
+            set_aside: report.set_aside.as_deref().map(shown).unwrap_or_default(),
+            memories: report.memories,
+            epoch: report.epoch,
+        })
+    }
+
+    fn rebuild(&self) -> Result<RebuildResult, ErrorObject> {
+        let progress = self.progress();
+        let began = Instant::now();
+        let documents = self.care.memory.rebuild(&|stage, done, total| progress(stage, done, total))?;
+        Ok(RebuildResult { documents, elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) })
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
