@@ -11,10 +11,12 @@ use crate::model::discover::{ModelConfig, usual_probes};
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
-use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
+use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep, restore_folder};
+use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
 use tiro_index::embed::{Embedder, StaticTable, TableError};
+use tiro_schema::wire::store::RestoreResult;
 use tiro_schema::{ErrorKind, ErrorObject};
 
 /// The folder of the index, in the folder of the store.
@@ -124,6 +126,11 @@ impl Rooms {
 }
 
 fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> Result<Store, OpenError> {
+    Store::open(&config.places.data_dir, store_options(config, seams, embedder, progress))
+}
+
+/// How the store is opened.
+fn store_options(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> OpenOptions {
     let mut options = OpenOptions {
         clock: seams.clock.clone(),
         backend: seams.backend.clone(),
@@ -135,7 +142,23 @@ fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress:
     if let Some(mib) = config.file.limits.store_cache_mib {
         options.cache_bytes = mib << 20;
     }
-    Store::open(&config.places.data_dir, options)
+    options
+}
+
+/// Puts a backup in the place of a store that is refused, with no daemon on it: the one asked for, or the newest good one. Blocks.
+///
+/// # Errors
+/// Why not; the store is then as it was.
+pub fn restore(config: &Config, seams: &Seams, asked: Option<&Path>) -> Result<RestoreResult, RoomsError> {
+    let embedder = StaticTable::new()?;
+    let options = store_options(config, seams, &embedder, Arc::new(|_, _, _| {}));
+    let report = restore_folder(&config.places.data_dir, asked, &options)?;
+    Ok(RestoreResult {
+        from: report.from.display().to_string(),
+        set_aside: report.set_aside.map(|path| path.display().to_string()).unwrap_or_default(),
+        memories: report.memories,
+        epoch: report.epoch,
+    })
 }
 
 /// Where a model is looked for: the `[model]` section, then the environment, then loopback.

@@ -15,12 +15,14 @@ pub mod redact;
 pub mod rng;
 pub mod storage;
 pub mod store_writes;
+pub mod tiro;
 pub mod transcript;
 pub mod wait;
 
 pub use client::{Gone, Rpc};
 pub use daemon::{DaemonSetup, TestDaemon};
 pub use inside::InsideDaemon;
+pub use tiro::{Ran, Tiro};
 pub use transcript::Transcript;
 pub use wait::{DEADLINE, wait_for};
 
