@@ -28,6 +28,9 @@ struct Arguments {
     /// Print the places and the configuration, and leave.
     #[arg(long)]
     print_config: bool,
+    /// Put a backup (the newest good one unless one is named) in the place of the store, and leave. For a store that is refused.
+    #[arg(long, value_name = "BACKUP", num_args = 0..=1)]
+    restore: Option<Option<PathBuf>>,
 }
 
 fn main() -> ExitCode {
@@ -45,6 +48,15 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     tiro_daemon::harden::harden();
+    if let Some(backup) = arguments.restore {
+        return match tiro_daemon::service::store::restore_offline(&config, backup.as_deref()) {
+            Ok(result) => {
+                println!("{result}");
+                ExitCode::SUCCESS
+            }
+            Err((error, code)) => fail(code, &error),
+        };
+    }
     match run(config, env) {
         Ok(code) => code,
         Err(error) => fail(1, &format!("{error:#}")),

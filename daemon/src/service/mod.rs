@@ -7,6 +7,7 @@ pub mod daemon;
 pub mod error;
 pub mod memory;
 pub mod reception;
+pub mod store;
 pub mod store_error;
 
 use crate::caller::Caller;
@@ -44,6 +45,7 @@ impl Service {
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
+            "store" => store::dispatch(&self.store, &self.memory, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
     }
