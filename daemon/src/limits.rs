@@ -159,13 +159,13 @@ pub const MODEL_SSE_LINE_BYTES_MAX: usize = 4 << 20;
 /// Longest stream of one model call: an endless one ends here.
 pub const MODEL_STREAM_BYTES_MAX: usize = 64 << 20;
 /// Longest text, and longest thinking, of one reply.
-pub const MODEL_TEXT_BYTES_MAX: usize = 4 << 20;
+pub const MODEL_TEXT_BYTES_MAX: usize = 512 << 10;
 /// Longest arguments of all calls of one reply together.
-pub const MODEL_ARGUMENT_BYTES_MAX: usize = 4 << 20;
+pub const MODEL_ARGUMENT_BYTES_MAX: usize = 512 << 10;
 /// Most calls in one reply.
 pub const MODEL_CALLS_MAX: usize = 64;
 /// Most bytes of provider-opaque blocks in one reply.
-pub const MODEL_OPAQUE_BYTES_MAX: usize = 4 << 20;
+pub const MODEL_OPAQUE_BYTES_MAX: usize = 512 << 10;
 /// How much of an error's body is read.
 pub const MODEL_ERROR_BODY_BYTES_MAX: usize = 16 << 10;
 /// How much of what a server said about an error is passed on.
@@ -255,3 +255,57 @@ pub const BACKUP_CACHE_BYTES: usize = 8 << 20;
 pub const BACKUP_COMMIT_BYTES: usize = 8 << 20;
 /// Time between looks at whether a backup is due, in ms.
 pub const BACKUP_LOOK_MS: u64 = 10 * 60 * 1_000;
+
+// Sessions.
+
+/// Bytes of a session's title, and of a model's name.
+pub const SESSION_TITLE_BYTES_MAX: usize = 1_024;
+/// Bytes of a session's working folder.
+pub const SESSION_CWD_BYTES_MAX: usize = 4_096;
+/// Connections that may follow one session.
+pub const SESSION_FOLLOWERS_MAX: usize = 64;
+/// Stored events read in one go for a follower that catches up.
+pub const SESSION_REPLAY_EVENTS: usize = 100;
+/// Bytes of merged text that a follower may be sent in the step in which it becomes live.
+pub const SESSION_MERGED_DELTA_BYTES: usize = 64 * 1024;
+
+// Context.
+
+/// Tokens of a model's window when the configuration does not say.
+pub const CONTEXT_WINDOW_TOKENS_DEFAULT: u32 = 16_384;
+/// Least window that is believed.
+pub const CONTEXT_WINDOW_TOKENS_MIN: u32 = 1_024;
+/// Percent of the window for recalled memory.
+pub const CONTEXT_SHARE_MEMORY_PERCENT: u32 = 15;
+/// Percent of the window for history and the tool results in it.
+pub const CONTEXT_SHARE_HISTORY_PERCENT: u32 = 50;
+/// Tokens a message costs beside its text.
+pub const CONTEXT_MESSAGE_FRAME_TOKENS: u32 = 4;
+/// Messages of a session that are looked at for a context.
+pub const AGENT_HISTORY_MESSAGES_MAX: usize = 400;
+/// Bytes of what a user says in one turn.
+pub const TURN_INPUT_BYTES_MAX: usize = 256 * 1024;
+/// Turns of one session that may wait in line.
+pub const TURNS_QUEUED_MAX: usize = 32;
+/// Turns that run at once, of all sessions.
+pub const TURNS_RUNNING_MAX: usize = 32;
+/// Longest turn, unless its budget says less.
+pub const TURN_TIME_MS_MAX: u64 = 30 * 60 * 1_000;
+/// Longest wait of one `turn/wait`.
+pub const TURN_WAIT_MS_MAX: u64 = 10 * 60 * 1_000;
+/// Wait of a `turn/wait` that does not say.
+pub const TURN_WAIT_MS_DEFAULT: u64 = 60 * 1_000;
+/// How long `turn/interrupt` waits for the end it asked for.
+pub const TURN_INTERRUPT_MS_MAX: u64 = 2_000;
+/// Time of one call of a tool.
+pub const TOOL_CALL_MS_MAX: u64 = 8_000;
+/// Tokens of what `memory_recall` gives a model.
+pub const TOOL_RECALL_TOKENS_MAX: u32 = 1_500;
+/// Least time between two looks for a model while there is none.
+pub const MODEL_LOOK_AGAIN_MS: u64 = 5_000;
+/// Time the recall for a turn's context may take.
+pub const TURN_RECALL_MS_MAX: u64 = 3_000;
+/// How often a context that does not fit the model is shortened and sent again.
+pub const CONTEXT_SHORTENED_MAX: u32 = 2;
+/// Temperature of calls that choose what to do.
+pub const AGENT_TEMPERATURE_CHOOSING: f32 = 0.5;

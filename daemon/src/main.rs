@@ -5,7 +5,7 @@
 use anyhow::Context;
 use clap::Parser;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tiro_daemon::config::{Config, ConfigError};
 use tiro_daemon::limits::BLOCKING_THREADS_MAX;
@@ -28,7 +28,8 @@ struct Arguments {
     /// Print the places and the configuration, and leave.
     #[arg(long)]
     print_config: bool,
-    /// Put a backup (the newest good one unless one is named) in the place of the store, and leave. For a store that is refused.
+    /// Put a backup in the place of a store that is refused, and leave: the file named, or the newest good one. The store
+    /// there is now is set aside. Prints the result as JSON.
     #[arg(long, value_name = "BACKUP", num_args = 0..=1)]
     restore: Option<Option<PathBuf>>,
 }
@@ -47,16 +48,10 @@ fn main() -> ExitCode {
         print_config(&config);
         return ExitCode::SUCCESS;
     }
-    tiro_daemon::harden::harden();
-    if let Some(backup) = arguments.restore {
-        return match tiro_daemon::service::store::restore_offline(&config, backup.as_deref()) {
-            Ok(result) => {
-                println!("{result}");
-                ExitCode::SUCCESS
-            }
-            Err((error, code)) => fail(code, &error),
-        };
+    if let Some(backup) = &arguments.restore {
+        return restore(&config, env, backup.as_deref());
     }
+    tiro_daemon::harden::harden();
     match run(config, env) {
         Ok(code) => code,
         Err(error) => fail(1, &format!("{error:#}")),
@@ -66,6 +61,18 @@ fn main() -> ExitCode {
 fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
     eprintln!("tirod: {error}");
     ExitCode::from(code)
+}
+
+fn restore(config: &Config, env: HashMap<String, String>, backup: Option<&Path>) -> ExitCode {
+    let restored = tiro_daemon::rooms::restore(config, &Seams::system(config, env), backup);
+    match restored.map(|result| serde_json::to_string(&result)) {
+        Ok(Ok(line)) => {
+            println!("{line}");
+            ExitCode::SUCCESS
+        }
+        Ok(Err(error)) => fail(1, &error),
+        Err(error) => fail(error.exit_code(), &error),
+    }
 }
 
 fn start_log(filter: Option<&str>) {

@@ -4,13 +4,19 @@
 //! Must not know: sockets, requests.
 
 use crate::config::Config;
+use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
+use crate::model::ApiKey;
+use crate::model::discover::{ModelConfig, usual_probes};
 use crate::run::Seams;
-use crate::service::Service;
-use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep};
+use crate::service::{Service, StoreCare};
+use crate::session::{SessionError, Sessions};
+use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep, restore_folder};
+use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
 use tiro_index::embed::{Embedder, StaticTable, TableError};
+use tiro_schema::wire::store::RestoreResult;
 use tiro_schema::{ErrorKind, ErrorObject};
 
 /// The folder of the index, in the folder of the store.
@@ -31,6 +37,9 @@ pub enum RoomsError {
     /// A thread could not be started.
     #[error("cannot start the upkeep of the store: {0}")]
     Upkeep(std::io::Error),
+    /// What the last stop left of turns cannot be taken up.
+    #[error("turns of the last run cannot be taken up: {0}")]
+    Session(#[from] SessionError),
     /// A fault of the daemon.
     #[error("opening the store failed by a fault of the daemon; its log says more")]
     Panicked,
@@ -78,6 +87,8 @@ impl Rooms {
     /// # Errors
     /// Why the store was refused.
     pub fn open(config: &Config, seams: &Seams, progress: Progress) -> Result<Rooms, RoomsError> {
+        let runtime = tokio::runtime::Handle::current();
+        let model = runtime.spawn(ModelSlot::find(discovery(config, seams)));
         let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::new()?);
         let store = open_store(config, seams, embedder.as_ref(), progress.clone())?;
         let options = MemoryOptions {
@@ -89,8 +100,18 @@ impl Rooms {
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
-        let service =
-            Arc::new(Service { store: store.clone(), memory: memory.clone(), embedder: embedder.model_id().to_owned() });
+        let model = runtime.block_on(model).map_err(|_| RoomsError::Panicked)?;
+        let sessions = Sessions::new(store.clone(), seams.clock.clone());
+        let settings = AgentSettings { steps: config.file.agent.steps };
+        let harness = Harness::new(sessions, Arc::new(memory.clone()), model, settings);
+        runtime.block_on(harness.resume())?;
+        let service = Arc::new(Service {
+            store: store.clone(),
+            memory: memory.clone(),
+            harness,
+            care: StoreCare::new(store.clone(), memory.clone()),
+            embedder: embedder.model_id().to_owned(),
+        });
         Ok(Rooms { service, store, memory, upkeep })
     }
 
@@ -105,6 +126,11 @@ impl Rooms {
 }
 
 fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> Result<Store, OpenError> {
+    Store::open(&config.places.data_dir, store_options(config, seams, embedder, progress))
+}
+
+/// How the store is opened.
+fn store_options(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> OpenOptions {
     let mut options = OpenOptions {
         clock: seams.clock.clone(),
         backend: seams.backend.clone(),
@@ -116,7 +142,42 @@ fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress:
     if let Some(mib) = config.file.limits.store_cache_mib {
         options.cache_bytes = mib << 20;
     }
-    Store::open(&config.places.data_dir, options)
+    options
+}
+
+/// Puts a backup in the place of a store that is refused, with no daemon on it: the one asked for, or the newest good one. Blocks.
+///
+/// # Errors
+/// Why not; the store is then as it was.
+pub fn restore(config: &Config, seams: &Seams, asked: Option<&Path>) -> Result<RestoreResult, RoomsError> {
+    let embedder = StaticTable::new()?;
+    let options = store_options(config, seams, &embedder, Arc::new(|_, _, _| {}));
+    let report = restore_folder(&config.places.data_dir, asked, &options)?;
+    Ok(RestoreResult {
+        from: report.from.display().to_string(),
+        set_aside: report.set_aside.map(|path| path.display().to_string()).unwrap_or_default(),
+        memories: report.memories,
+        epoch: report.epoch,
+    })
+}
+
+/// Where a model is looked for: the `[model]` section, then the environment, then loopback.
+fn discovery(config: &Config, seams: &Seams) -> Discovery {
+    let section = &config.file.model;
+    let config = ModelConfig {
+        provider: section.provider.clone(),
+        base_url: section.base_url.clone(),
+        name: section.name.clone(),
+        api_key_env: section.api_key_env.clone(),
+        api_key: section.api_key.as_deref().map(ApiKey::new),
+        script: section.script.as_ref().map(|script| config.places.config_dir.join(script)),
+        context_tokens: section.context_tokens,
+        max_output_tokens: section.max_output_tokens,
+    };
+    // Retries of daemons that started together do not fall together.
+    let seed = seams.clock.now_ms().cast_unsigned() ^ (u64::from(std::process::id()) << 32);
+    let env = seams.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    Discovery { config, env, probes: usual_probes(), seed }
 }
 
 fn index_settings(config: &Config) -> Settings {

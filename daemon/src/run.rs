@@ -153,6 +153,9 @@ impl Running {
         self.front.begin_draining(reason);
         // A store that is still being opened is closed as soon as it is open.
         let rooms = self.opening.await.ok().and_then(Result::ok);
+        if let Some(rooms) = &rooms {
+            rooms.service.harness.stop().await;
+        }
         self.front.finish().await;
         if let Some(rooms) = rooms
             && tokio::task::spawn_blocking(move || rooms.close()).await.is_err()
@@ -172,7 +175,7 @@ fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Res
         let reception = reception.clone();
         Arc::new(move |stage: &str, done, total: u64| {
             let total = (total > 0).then_some(total);
-            reception.set_readiness(Readiness::Starting(StartProgress { stage: stage.to_owned(), done, total }));
+            reception.set_progress(StartProgress { stage: stage.to_owned(), done, total });
         })
     };
     let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, progress)));

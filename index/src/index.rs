@@ -3,6 +3,7 @@
 
 use crate::document::Change;
 use crate::error::{IndexError, Result};
+use crate::graphs::Graphs;
 use crate::lexical::{Indexer, Running, Work, open_and_reconcile};
 use crate::limits::FLUSH_WAIT_MS;
 use crate::query::Query;
@@ -53,6 +54,8 @@ pub struct Stats {
     pub vectors: usize,
     /// Documents and removals the full-text index does not know of yet.
     pub overlay: usize,
+    /// Spaces with an approximate graph in use.
+    pub graphs: usize,
     /// Documents the full-text index holds.
     pub lexical_documents: u64,
     /// Store sequence in memory.
@@ -114,7 +117,7 @@ impl Index {
                 (None, vec![format!("full-text index: {reason}")])
             }
         };
-        match Indexer::spawn(Arc::clone(&self.work), writer, self.snapshot_when_due()) {
+        match Indexer::spawn(Arc::clone(&self.work), writer, self.after_round()) {
             Ok(thread) => {
                 *running = Some(thread);
                 self.work.start();
@@ -124,9 +127,10 @@ impl Index {
         notes
     }
 
-    /// What the thread calls after each round.
-    fn snapshot_when_due(&self) -> Box<dyn FnMut() + Send> {
+    /// What the thread does after each round: a snapshot when enough has changed, and the graphs.
+    fn after_round(&self) -> Box<dyn FnMut() + Send> {
         let (work, dir, writing) = (Arc::clone(&self.work), self.dir.clone(), Arc::clone(&self.writing));
+        let mut graphs = Graphs::new(Arc::clone(&work), dir.clone());
         Box::new(move || {
             let due = {
                 let state = work.state.read();
@@ -138,6 +142,7 @@ impl Index {
                     tracing::warn!(%error, "snapshot not written; the next start replays more");
                 }
             }
+            graphs.maintain();
         })
     }
 
@@ -186,6 +191,20 @@ impl Index {
         })
     }
 
+    /// Waits until every space that is large enough has an approximate graph that knows all of its vectors; for tests and measurements.
+    /// False when that took longer than `wait_ms`.
+    pub fn wait_for_graphs(&self, wait_ms: u64) -> bool {
+        self.work.nudge();
+        let least = self.work.settings.graph_vectors_min;
+        self.work.wait_until(Duration::from_millis(wait_ms), || {
+            let state = self.work.state.read();
+            let mut large = state.spaces.values().filter(|space| space.vectors.len() >= least);
+            large.all(|space| {
+                space.approximate.graph.is_some() && space.approximate.build.is_none() && space.approximate.waiting.is_empty()
+            })
+        })
+    }
+
     /// Writes a snapshot now; without effect before [`Index::loaded`].
     ///
     /// # Errors
@@ -206,6 +225,7 @@ impl Index {
         let saved = self.snapshot();
         if let Some(mut running) = self.running.lock().take() {
             running.stop();
+            Graphs::save(&self.dir, &self.work);
         }
         flushed.and(saved)
     }
@@ -239,6 +259,7 @@ impl Index {
             active: state.spaces.values().map(|space| space.statistics.documents as usize).sum(),
             vectors: state.spaces.values().map(|space| space.vectors.len()).sum(),
             overlay: state.lag(),
+            graphs: state.spaces.values().filter(|space| space.approximate.graph.is_some()).count(),
             lexical_documents: state.reader.as_ref().map_or(0, |reader| reader.documents()),
             seq: state.seq,
             lexical_seq: state.reader.as_ref().map_or(0, |reader| reader.seq),

@@ -8,6 +8,7 @@ mod document;
 pub mod embed;
 mod error;
 pub mod graph;
+mod graphs;
 mod index;
 mod lexical;
 pub mod limits;

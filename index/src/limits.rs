@@ -38,3 +38,7 @@ pub const EMBED_CHARS_MAX: usize = 16_384;
 pub const GRAPH_FETCH_MAX: usize = 4_096;
 /// Documents that one space of a snapshot may have held at once.
 pub const SPACE_SLOTS_MAX: usize = 1 << 26;
+/// Vectors put into graphs before the thread looks at its other work again.
+pub const GRAPH_ROUND_VECTORS_MAX: usize = 512;
+/// Nodes that a walk of the graph keeps at least.
+pub const GRAPH_WALK_NODES: usize = 200;

@@ -189,14 +189,8 @@ struct Subject {
 }
 
 impl Subject {
-    fn new(direct_documents_max: usize) -> Self {
-        let settings = Settings {
-            direct_documents_max,
-            batch_interval_ms: 60_000,
-            batch_documents: 7,
-            snapshot_changes_min: 10,
-            ..Settings::default()
-        };
+    fn new(settings: Settings) -> Self {
+        let settings = Settings { batch_interval_ms: 60_000, batch_documents: 7, snapshot_changes_min: 10, ..settings };
         let mut subject = Self { dir: tempfile::tempdir().unwrap(), settings, index: None, oracle: Arc::default(), seq: 0 };
         subject.open();
         subject
@@ -313,8 +307,8 @@ impl Subject {
     }
 }
 
-fn check(steps: Vec<Step>, direct_documents_max: usize) {
-    let mut subject = Subject::new(direct_documents_max);
+fn check(steps: Vec<Step>, settings: Settings) {
+    let mut subject = Subject::new(settings);
     for step in steps {
         subject.run(step);
     }
@@ -336,11 +330,17 @@ proptest! {
     // MEM-3, MEM-6, MEM-12, STORE-1, M14, M16, M25
     #[test]
     fn searches_through_the_full_text_index_equal_the_oracle(steps in proptest::collection::vec(step(), 1..70)) {
-        check(steps, 0);
+        check(steps, Settings { direct_documents_max: 0, ..Settings::default() });
     }
 
     #[test]
     fn searches_from_memory_equal_the_oracle(steps in proptest::collection::vec(step(), 1..70)) {
-        check(steps, 2_000);
+        check(steps, Settings::default());
+    }
+
+    // With so few vectors the graph finds them all: its answers equal the exact ones.
+    #[test]
+    fn searches_by_the_graph_equal_the_oracle(steps in proptest::collection::vec(step(), 30..90)) {
+        check(steps, Settings { direct_documents_max: 0, graph_vectors_min: 4, ..Settings::default() });
     }
 }

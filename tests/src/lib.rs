@@ -3,22 +3,26 @@
 //! Every wait has a deadline; nothing waits by sleeping a while and hoping. The harness panics with what it saw, as
 //! tests do. Must not know: what any one test is about.
 
+pub mod agent;
 pub mod binary;
 pub mod check;
 pub mod client;
 pub mod daemon;
 pub mod gate;
 pub mod inside;
+pub mod model_server;
 pub mod redact;
 pub mod rng;
 pub mod storage;
 pub mod store_writes;
+pub mod tiro;
 pub mod transcript;
 pub mod wait;
 
 pub use client::{Gone, Rpc};
 pub use daemon::{DaemonSetup, TestDaemon};
 pub use inside::InsideDaemon;
+pub use tiro::{Ran, Tiro};
 pub use transcript::Transcript;
 pub use wait::{DEADLINE, wait_for};
 

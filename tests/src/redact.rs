@@ -34,6 +34,7 @@ impl Redaction {
             "nextCursor" | "cursor" => "[cursor]",
             "score" | "strength" if value.is_number() => "[score]",
             "embedder" => "[model id]",
+            "model" if value.is_object() => "[model]",
             _ => return self.of(value),
         };
         Value::String(word.to_owned())

@@ -105,3 +105,17 @@ fn memories_changed_and_forgotten() {
     talk.say("space/delete", json!({"space": "personal"}));
     insta::assert_snapshot!(talk.text());
 }
+// API-1, STORE-2
+#[test]
+fn the_store_looked_after() {
+    let daemon = InsideDaemon::start();
+    let mut talk = Transcript::new(daemon.rpc());
+    talk.say("memory/remember", json!({"text": "one memory", "explicit": true}));
+    talk.say("store/verify", json!({}));
+    talk.say("store/backup", json!({"path": "not/absolute"}));
+    talk.say("store/backup", json!({}));
+    talk.say("store/rebuild", json!({}));
+    talk.say("store/restore", json!({}));
+    talk.say("memory/list", json!({}));
+    insta::assert_snapshot!(talk.text());
+}

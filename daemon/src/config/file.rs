@@ -60,6 +60,10 @@ pub struct ModelSection {
     pub api_key: Option<String>,
     /// `scripted`: the file that says what the model answers.
     pub script: Option<PathBuf>,
+    /// Tokens of the model's window.
+    pub context_tokens: Option<u32>,
+    /// Tokens of one reply, at most.
+    pub max_output_tokens: Option<u32>,
 }
 
 impl std::fmt::Debug for ModelSection {
@@ -117,7 +121,7 @@ pub struct LimitsSection {
 
 /// Every name the file may hold, by section.
 const KNOWN: &[(&str, &[&str])] = &[
-    ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script"]),
+    ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
     ("embedding", &["provider"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),
@@ -210,6 +214,8 @@ mod tests {
                 api_key_env: Some("e".into()),
                 api_key: None,
                 script: Some("s".into()),
+                context_tokens: Some(1),
+                max_output_tokens: Some(1),
             },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
             agent: AgentSection { steps: Some(1) },

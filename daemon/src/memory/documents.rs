@@ -6,6 +6,7 @@ use super::Memory;
 use super::passages::passages;
 use crate::limits::PASSAGES_MAX;
 use crate::store::{Reads, StoreError, WriteTx};
+use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
 use tiro_index::{Change, Document, Prepared, Status, prepare};
 use tiro_schema::convert::STATUS_FORGOTTEN;
@@ -27,7 +28,18 @@ pub(super) fn memory_of(index_key: u64) -> (u64, usize) {
 /// What comes of embedding a text: one vector a passage, empty where the model knows nothing of it.
 pub(super) fn embed(embedder: &dyn Embedder, text: &str, source: Option<&SourceRecord>) -> Vec<Vec<f32>> {
     let role = Role::Passage(passage_kind(source));
-    passages(text).into_iter().map(|range| embedder.embed(role, &text[range]).unwrap_or_default()).collect()
+    passages(text).into_iter().map(|range| embedder.embed(role, &said(source, &text[range])).unwrap_or_default()).collect()
+}
+
+/// Roles that programs write where a name would stand: they say nothing about who spoke.
+const ROLES: [&str; 8] = ["user", "assistant", "system", "tool", "human", "ai", "model", "bot"];
+
+/// The text as it is searched: with the name of who said it in front, since questions name people.
+fn said<'a>(source: Option<&SourceRecord>, text: &'a str) -> Cow<'a, str> {
+    match source.and_then(|s| s.speaker.as_deref()) {
+        Some(speaker) if !ROLES.iter().any(|role| role.eq_ignore_ascii_case(speaker)) => Cow::Owned(format!("{speaker}: {text}")),
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// What stands in a conversation is a turn; everything else is a fact.
@@ -70,7 +82,7 @@ fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str
         speakers,
         session: told.and_then(|s| s.session.clone()),
         position: told.and_then(|s| s.position),
-        text: text.to_owned(),
+        text: said(record.sources.first(), text).into_owned(),
         vector: vector.filter(|v| !v.is_empty()).cloned(),
     }
 }

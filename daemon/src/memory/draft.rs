@@ -6,6 +6,7 @@ use super::error::MemoryError;
 use super::{fingerprint, secrets};
 use crate::clock;
 use crate::limits::*;
+use crate::space_name;
 use tiro_schema::DEFAULT_SPACE;
 use tiro_schema::convert::{category_code, kind_code, kind_for};
 use tiro_schema::wire::Timestamp;
@@ -100,13 +101,8 @@ pub(super) fn check_text(path: &str, text: &str) -> Result<(), MemoryError> {
 /// The name of a space: one to 64 letters, digits, `.`, `_`, `-` and `@`, of any script; `personal` when absent. Flat: no slash.
 pub(super) fn space_name(path: &str, name: Option<&str>) -> Result<String, MemoryError> {
     let Some(name) = name else { return Ok(DEFAULT_SPACE.to_owned()) };
-    let fits = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '@'));
-    let length = name.chars().count();
-    if !fits || length == 0 || length > SPACE_NAME_CHARS_MAX || name.chars().all(|c| c == '.') {
-        return Err(MemoryError::invalid(
-            path,
-            format!("a space has a flat name of 1 to {SPACE_NAME_CHARS_MAX} letters, digits and . _ - @"),
-        ));
+    if !space_name::fits(name) {
+        return Err(MemoryError::invalid(path, space_name::rule()));
     }
     Ok(name.to_owned())
 }

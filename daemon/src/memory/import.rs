@@ -115,7 +115,6 @@ impl Memory {
             result = written.await?;
             caller.tell("importing", result.created + result.duplicate, Some(total));
         }
-        result.refused.sort_by_key(|r| r.line);
         Ok(result)
     }
 
@@ -138,6 +137,7 @@ impl Memory {
                 Taken::Refused(reason) => result.refused.push(RefusedLine { line: *n, reason }),
             }
         }
+        result.refused.sort_by_key(|r| r.line);
         ledger::wrote(tx, caller, METHOD, &touched)?;
         Ok(result)
     }

@@ -7,6 +7,7 @@ use super::error::MemoryError;
 use super::place::Ready;
 use super::{Memory, resolve::whole_id};
 use crate::limits::SOURCES_MAX;
+use crate::params;
 use serde_json::{Map, Value};
 use tiro_schema::convert::{source_record, status_code};
 use tiro_schema::record::UseRecord;
@@ -79,22 +80,22 @@ pub(super) fn read(
     unknown: &mut dyn FnMut(&str),
 ) -> Result<Line, String> {
     let Value::Object(members) = value else { return Err("not a JSON object".to_owned()) };
-    let (mut told, mut added) = (Map::new(), Map::new());
+    let (mut known, mut added) = (Map::new(), Map::new());
     for (name, value) in members {
         if REMEMBER.contains(&name.as_str()) {
-            told.insert(name.clone(), value.clone());
+            known.insert(name.clone(), value.clone());
         } else if ADDED.contains(&name.as_str()) {
             added.insert(name.clone(), value.clone());
         } else {
             unknown(name);
         }
     }
-    let mut params: RememberParams = parse(Value::Object(told))?;
+    let mut told: RememberParams = parse(Value::Object(known))?;
     let added: Added = parse(Value::Object(added))?;
-    if params.space.is_none() {
-        params.space = space.map(str::to_owned);
+    if told.space.is_none() {
+        told.space = space.map(str::to_owned);
     }
-    assemble(memory, &params, &added, now_ms).map_err(|refusal| match refusal {
+    assemble(memory, &told, &added, now_ms).map_err(|refusal| match refusal {
         Refusal::Reason(reason) => reason,
         Refusal::Error(error) => error.to_string(),
     })
@@ -112,11 +113,8 @@ impl From<MemoryError> for Refusal {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = error.path().to_string();
-        let message = error.into_inner().to_string();
-        if path == "." { message } else { format!("{path}: {message}") }
-    })
+    params::read(value)
+        .map_err(|misfit| if misfit.path.is_empty() { misfit.message } else { format!("{}: {}", misfit.path, misfit.message) })
 }
 
 fn assemble(memory: &Memory, params: &RememberParams, added: &Added, now_ms: i64) -> Result<Line, Refusal> {

@@ -9,6 +9,7 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
 use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION, PREPARE_THREADS_MAX};
+use crate::params;
 use crate::store::WriteTx;
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,7 +45,9 @@ impl Memory {
         let mut waiting = params.items.into_iter().enumerate();
         let mut chunk_number = 0;
         let first: Vec<(usize, Value)> = waiting.by_ref().take(ITEMS_PER_TRANSACTION).collect();
-        let mut preparing = (!first.is_empty()).then(|| tokio::spawn(prepare_all(self.clone(), first)));
+        // A call without items is still answered under its key.
+        let any = !first.is_empty() || key.is_some();
+        let mut preparing = any.then(|| tokio::spawn(prepare_all(self.clone(), first)));
         while let Some(prepared) = preparing.take() {
             let items = prepared.await.unwrap_or(Err(MemoryError::Lost))?;
             // The next items are prepared while these are written.
@@ -130,11 +133,10 @@ async fn prepare_all(memory: Memory, items: Vec<(usize, Value)>) -> Result<Vec<I
 }
 
 fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
-    let params: RememberParams = match serde_path_to_error::deserialize(value) {
+    let params: RememberParams = match params::read(value.clone()) {
         Ok(params) => params,
-        Err(error) => {
-            let path = error.path().to_string();
-            let error = MemoryError::invalid(if path == "." { String::new() } else { path }, error.into_inner().to_string());
+        Err(misfit) => {
+            let error = MemoryError::invalid(misfit.path, misfit.message);
             return Item::Answered(Box::new(failed(error.under(&format!("items[{i}]")).into())));
         }
     };

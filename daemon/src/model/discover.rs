@@ -32,6 +32,9 @@ pub struct ModelConfig {
     pub name: Option<String>,
     /// The environment variable that holds the key; the key itself never stands in the configuration.
     pub api_key_env: Option<String>,
+    /// The key itself, where the configuration holds it against advice.
+    #[serde(skip)]
+    pub api_key: Option<ApiKey>,
     /// The script of the scripted provider.
     pub script: Option<PathBuf>,
     /// The model's context window in tokens.
@@ -132,7 +135,7 @@ fn from_config(config: &ModelConfig, env: &BTreeMap<String, String>, seed: u64) 
                 Some((name, None)) => {
                     return broken(&format!("[model] takes its key from the environment variable {name}, which is not set"));
                 }
-                None => None,
+                None => config.api_key.clone(),
             };
             openai(base_url, name, key, "from the configuration", seed)
         }

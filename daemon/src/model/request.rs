@@ -55,6 +55,8 @@ pub struct ToolDefinition {
 /// One model call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ChatRequest {
+    /// The model's name; the configured one if `None`.
+    pub model: Option<String>,
     /// The whole context, oldest first.
     pub messages: Vec<ChatMessage>,
     /// Tools on offer; empty means none may be called.

@@ -19,28 +19,7 @@ pub fn read_params<P: DeserializeOwned>(mut params: Value) -> Result<P, ErrorObj
     if let Value::Object(members) = &mut params {
         members.shift_remove("_meta");
     }
-    serde_path_to_error::deserialize(params).map_err(|error| {
-        let path = error.path().to_string();
-        let message = error.into_inner().to_string();
-        let path = if path == "." { String::new() } else { path };
-        let path = with_unknown_member(path, &message);
-        invalid_params(&path, &message)
-    })
-}
-
-/// Serde names an unknown member in its message and points to the object around it: point to the member.
-fn with_unknown_member(path: String, message: &str) -> String {
-    let named = |prefix: &str| message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()).map(str::to_owned);
-    let Some(name) = named("unknown field `").or_else(|| named("missing field `")) else {
-        return path;
-    };
-    if path == name || path.ends_with(&format!(".{name}")) {
-        path
-    } else if path.is_empty() {
-        name
-    } else {
-        format!("{path}.{name}")
-    }
+    crate::params::read(params).map_err(|misfit| invalid_params(&misfit.path, &misfit.message))
 }
 
 /// Writes the result of a verb.

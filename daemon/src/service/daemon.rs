@@ -43,7 +43,10 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         data_dir: facts.data_dir.display().to_string(),
         clients: reception.clients(),
         store,
-        model: facts.model.clone(),
+        model: match &readiness {
+            Readiness::Ready(service) => service.harness.model().state(),
+            _ => facts.model.clone(),
+        },
         embedder: match &readiness {
             Readiness::Ready(service) => service.embedder.clone(),
             _ => String::new(),

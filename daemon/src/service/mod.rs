@@ -7,11 +7,14 @@ pub mod daemon;
 pub mod error;
 pub mod memory;
 pub mod reception;
+pub mod session;
 pub mod store;
 pub mod store_error;
+pub mod turn;
 
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
+use crate::harness::Harness;
 use crate::memory::Memory;
 use crate::store::{Health, Store};
 use error::method_not_found;
@@ -20,6 +23,7 @@ use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
 
 pub use reception::Reception;
+pub use store::StoreCare;
 
 /// Everything that answers once the store is open.
 pub struct Service {
@@ -27,6 +31,10 @@ pub struct Service {
     pub store: Store,
     /// Memory.
     pub memory: Memory,
+    /// The agent: sessions and turns.
+    pub harness: Harness,
+    /// What looks after the store.
+    pub care: StoreCare,
     /// Model id of the embedder.
     pub embedder: String,
 }
@@ -41,11 +49,13 @@ impl Service {
         method: &str,
         params: Value,
         caller: Caller,
-        _connection: &ConnectionHandle,
+        connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
         match method.split_once('/').map_or("", |(group, _)| group) {
+            "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
-            "store" => store::dispatch(&self.store, &self.memory, method, params, caller).await,
+            "session" => session::dispatch(&self.harness, method, params, connection).await,
+            "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
     }

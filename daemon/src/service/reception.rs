@@ -126,6 +126,17 @@ impl Reception {
         self.readiness.borrow().clone()
     }
 
+    /// Tells how far the opening is. Of no effect once that is decided: the store tells of later work by the same way.
+    pub fn set_progress(&self, progress: StartProgress) {
+        self.readiness.send_if_modified(|state| {
+            let is_starting = matches!(state, Readiness::Starting(_));
+            if is_starting {
+                *state = Readiness::Starting(progress);
+            }
+            is_starting
+        });
+    }
+
     /// Sets how far the store is.
     pub fn set_readiness(&self, readiness: Readiness) {
         self.readiness.send_replace(readiness);

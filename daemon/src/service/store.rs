@@ -1,14 +1,13 @@
-//! `store/*`: check, back up, restore and rebuild; and the restore of a store that is refused, without serving anybody.
+//! `store/verify`, `store/backup`, `store/restore` and `store/rebuild`: long work, one at a time, with progress.
 //!
-//! Each works on a blocking thread, tells how far it is, and ends when its caller cancels. Must not know: how any of it is done.
+//! Each runs on a thread of its own and goes on there when its caller has gone; a caller that cancels ends it at the next step.
+//! Must not know: files or formats.
 
-use super::call::call;
+use super::call::{read_params, write_result};
 use super::error::{invalid_params, method_not_found};
 use crate::caller::Caller;
-use crate::config::Config;
-use crate::limits::VERIFY_PROBLEMS_MAX;
 use crate::memory::Memory;
-use crate::store::{OpenError, OpenOptions, Progress, RestoreReport, Store, StoreError, backup, restore_folder};
+use crate::store::{Progress, Store, StoreError, backup::made_at};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,123 +15,135 @@ use std::time::Instant;
 use tiro_schema::record::AuditRecord;
 use tiro_schema::wire::store::{BackupItem, BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
 use tiro_schema::{ErrorKind, ErrorObject};
+use tokio::sync::Mutex;
 
-/// Answers a method of the group `store`.
-///
-/// # Errors
-/// What the verb says; `methodNotFound` for a name that is not built.
-pub async fn dispatch(store: &Store, memory: &Memory, method: &str, params: Value, caller: Caller) -> Result<Value, ErrorObject> {
-    let verbs = Verbs { store: store.clone(), memory: memory.clone(), caller };
-    match method {
-        "store/verify" => call(params, |p| blocking(verbs, p, Verbs::verify)).await,
-        "store/backup" => call(params, |p| blocking(verbs, p, Verbs::backup)).await,
-        "store/restore" => call(params, |p| blocking(verbs, p, Verbs::restore)).await,
-        "store/rebuild" => call(params, |p| blocking(verbs, p, Verbs::rebuild)).await,
-        _ => Err(method_not_found(method)),
-    }
-}
+/// Problems an answer lists.
+const PROBLEMS_LISTED_MAX: usize = 100;
 
-async fn blocking<R: Send + 'static>(
-    verbs: Verbs,
-    params: StoreParams,
-    verb: fn(&Verbs, Option<PathBuf>) -> Result<R, ErrorObject>,
-) -> Result<R, ErrorObject> {
-    let path = params.path.map(PathBuf::from);
-    if path.as_ref().is_some_and(|path| !path.is_absolute()) {
-        return Err(invalid_params("path", "give an absolute path: the daemon's folder is not yours"));
-    }
-    let done = tokio::task::spawn_blocking(move || verb(&verbs, path)).await;
-    done.unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, "the work on the store failed by a fault of the daemon")))
-}
-
-/// The verbs of one call.
-struct Verbs {
+/// What looks after the store of a service. Cheap to clone.
+#[derive(Clone)]
+pub struct StoreCare {
     store: Store,
     memory: Memory,
-    caller: Caller,
+    busy: Arc<Mutex<()>>,
 }
 
-impl Verbs {
+/// One piece of work with its caller.
+struct Work {
+    care: StoreCare,
+    caller: Caller,
+    path: Option<PathBuf>,
+}
+
+impl StoreCare {
+    /// Of this store and its memory.
+    pub fn new(store: Store, memory: Memory) -> Self {
+        StoreCare { store, memory, busy: Arc::default() }
+    }
+
+    /// Answers a method of the group `store`.
+    ///
+    /// # Errors
+    /// `overloaded` while another one runs; what the store says; `methodNotFound` for a name that is not built.
+    pub async fn dispatch(&self, method: &str, params: Value, caller: Caller) -> Result<Value, ErrorObject> {
+        let verb: fn(&Work) -> Result<Value, ErrorObject> = match method {
+            "store/verify" => |work| write_result(work.verify()?),
+            "store/backup" => |work| write_result(work.backup()?),
+            "store/restore" => |work| write_result(work.restore()?),
+            "store/rebuild" => |work| write_result(work.rebuild()?),
+            _ => return Err(method_not_found(method)),
+        };
+        let StoreParams { path } = read_params(params)?;
+        let path = path.map(PathBuf::from);
+        if path.as_deref().is_some_and(|path| !path.is_absolute()) {
+            return Err(invalid_params("path", "not an absolute path: the daemon has another current folder than its caller"));
+        }
+        if path.is_some() && !takes_path(method) {
+            return Err(invalid_params("path", "this method takes none"));
+        }
+        let Ok(busy) = self.busy.clone().try_lock_owned() else {
+            return Err(ErrorObject::new(ErrorKind::Overloaded, "another store operation is running"));
+        };
+        let work = Work { care: self.clone(), caller, path };
+        let named = method.to_owned();
+        let done = tokio::task::spawn_blocking(move || {
+            let _busy = busy;
+            let answer = verb(&work);
+            if answer.is_ok() {
+                work.audit(&named);
+            }
+            answer
+        });
+        done.await
+            .unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, format!("{method} failed by a fault of the daemon"))))
+    }
+}
+
+impl Work {
     fn progress(&self) -> Progress {
         let caller = self.caller.clone();
-        Arc::new(move |stage, done, total| caller.tell(stage, done, (total > 0).then_some(total)))
+        Arc::new(move |stage: &str, done, total: u64| caller.tell(stage, done, (total > 0).then_some(total)))
     }
 
-    fn cancelled(&self) -> impl Fn() -> bool + '_ {
-        || self.caller.cancel.is_cancelled()
+    fn is_cancelled(&self) -> bool {
+        self.caller.cancel.is_cancelled()
     }
 
-    fn audit(&self, method: &str, write: bool) {
-        let at_ms = self.store.now_ms();
-        let actor = self.caller.actor.clone();
-        self.store.audit_read(AuditRecord { at_ms, method: method.to_owned(), write, actor, ..AuditRecord::default() });
+    /// What was done goes into the audit of the store as it is afterwards.
+    fn audit(&self, method: &str) {
+        let store = &self.care.store;
+        let (at_ms, actor) = (store.now_ms(), self.caller.actor.clone());
+        let write = method == "store/restore";
+        store.audit_read(AuditRecord { at_ms, method: method.to_owned(), write, actor, ..AuditRecord::default() });
     }
 
-    fn verify(&self, path: Option<PathBuf>) -> Result<VerifyResult, ErrorObject> {
-        no_path(path)?;
+    fn verify(&self) -> Result<VerifyResult, ErrorObject> {
+        let progress = self.progress();
         let began = Instant::now();
-        let report = self.store.verify(None, &self.progress(), &self.cancelled())?;
+        let report = self.care.store.verify(None, &progress, &|| self.is_cancelled())?;
         let mut problems = report.problems;
+        // A damaged store closes itself: the index cannot be held against it.
         if report.damage.is_none() {
-            problems.extend(self.memory.verify_index(&|stage, done, total| self.caller.tell(stage, done, Some(total)))?);
+            problems.extend(self.care.memory.verify_index(&|stage, done, total| progress(stage, done, total))?);
         }
-        problems.truncate(VERIFY_PROBLEMS_MAX);
-        self.audit("store/verify", false);
-        Ok(VerifyResult {
-            ok: problems.is_empty(),
-            records: report.records,
+        problems.truncate(PROBLEMS_LISTED_MAX);
+        let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(VerifyResult { ok: problems.is_empty(), records: report.records, memories: report.memories, problems, elapsed_ms })
+    }
+
+    fn backup(&self) -> Result<BackupResult, ErrorObject> {
+        let store = &self.care.store;
+        let report = store.backup(self.path.as_deref(), &self.progress(), &|| self.is_cancelled()).map_err(about_path)?;
+        let kept = store.backups();
+        let kept = kept.iter().map(|b| BackupItem { path: shown(&b.path), bytes: b.bytes, created_at: made_at(b) });
+        let seq = store.seq_token(report.seq);
+        Ok(BackupResult { path: shown(&report.path), bytes: report.bytes, seq, kept: kept.collect() })
+    }
+
+    fn restore(&self) -> Result<RestoreResult, ErrorObject> {
+        let report =
+            self.care.store.restore(self.path.as_deref(), &self.progress(), &|| self.is_cancelled()).map_err(about_path)?;
+        Ok(RestoreResult {
+            from: shown(&report.from),
+            set_aside: report.set_aside.as_deref().map(shown).unwrap_or_default(),
             memories: report.memories,
-            problems,
-            elapsed_ms: elapsed_ms(began),
+            epoch: report.epoch,
         })
     }
 
-    fn backup(&self, path: Option<PathBuf>) -> Result<BackupResult, ErrorObject> {
-        let report = self.store.backup(path.as_deref(), &self.progress(), &self.cancelled()).map_err(about_path)?;
-        self.audit("store/backup", false);
-        let kept = self.store.backups().into_iter().map(|backup| BackupItem {
-            created_at: backup::made_at(&backup),
-            bytes: backup.bytes,
-            path: backup.path.display().to_string(),
-        });
-        Ok(BackupResult {
-            path: report.path.display().to_string(),
-            bytes: report.bytes,
-            seq: self.store.seq_token(report.seq),
-            kept: kept.collect(),
-        })
-    }
-
-    fn restore(&self, path: Option<PathBuf>) -> Result<RestoreResult, ErrorObject> {
-        let report = self.store.restore(path.as_deref(), &self.progress(), &self.cancelled()).map_err(about_path)?;
-        self.audit("store/restore", true);
-        Ok(restored(report))
-    }
-
-    fn rebuild(&self, path: Option<PathBuf>) -> Result<RebuildResult, ErrorObject> {
-        no_path(path)?;
+    fn rebuild(&self) -> Result<RebuildResult, ErrorObject> {
+        let progress = self.progress();
         let began = Instant::now();
-        let _alone = self.store.long_work()?;
-        let documents = self.memory.rebuild(&|stage, done, total| self.caller.tell(stage, done, Some(total)))?;
-        self.audit("store/rebuild", false);
-        Ok(RebuildResult { documents, elapsed_ms: elapsed_ms(began) })
+        let documents = self.care.memory.rebuild(&|stage, done, total| progress(stage, done, total))?;
+        Ok(RebuildResult { documents, elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) })
     }
 }
 
-fn restored(report: RestoreReport) -> RestoreResult {
-    RestoreResult {
-        from: report.from.display().to_string(),
-        set_aside: report.set_aside.map(|path| path.display().to_string()).unwrap_or_default(),
-        memories: report.memories,
-        epoch: report.epoch,
-    }
+fn takes_path(method: &str) -> bool {
+    matches!(method, "store/backup" | "store/restore")
 }
 
-fn no_path(path: Option<PathBuf>) -> Result<(), ErrorObject> {
-    path.map_or(Ok(()), |_| Err(invalid_params("path", "this method takes no path")))
-}
-
-/// What the store's rules refuse here is about the path, or about there being no backup.
+/// What the store's rules refuse here is about the file named, or about there being no backup.
 fn about_path(error: StoreError) -> ErrorObject {
     match error {
         StoreError::Invalid(message) => {
@@ -142,23 +153,6 @@ fn about_path(error: StoreError) -> ErrorObject {
     }
 }
 
-fn elapsed_ms(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Puts a backup in the place of a store that no daemon serves; the result as JSON, or a message and an exit code of `tirod`.
-///
-/// # Errors
-/// 7 when a daemon has the store, 3 when there is no good backup, 1 otherwise.
-pub fn restore_offline(config: &Config, backup: Option<&Path>) -> Result<String, (String, u8)> {
-    let dir = &config.places.data_dir;
-    let report = restore_folder(dir, backup, &OpenOptions::default()).map_err(|error| {
-        let code = match &error {
-            OpenError::InUse { .. } => 7,
-            OpenError::Store { source: StoreError::Invalid(_), .. } => 3,
-            _ => 1,
-        };
-        (error.to_string(), code)
-    })?;
-    serde_json::to_string(&restored(report)).map_err(|error| (error.to_string(), 1))
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }

@@ -117,7 +117,7 @@ impl Graph {
     }
 
     /// As [`insert`](Self::insert), for a row of a block of the same dimension.
-    pub(super) fn insert_coded(&self, slot: u32, codes: &[i8], scale: f32) -> Result<(), GraphError> {
+    pub(crate) fn insert_coded(&self, slot: u32, codes: &[i8], scale: f32) -> Result<(), GraphError> {
         let point = passage_point(codes, scale);
         let _growing = self.growing.lock();
         let placed = self.nodes.write().place(slot, hash(&point));

@@ -35,10 +35,14 @@ struct Signal {
     pending: usize,
     /// When the first of them came.
     since: Option<Instant>,
+    /// Whether a round is asked for at once.
+    soon: bool,
     /// Flushes asked for.
     wanted: u64,
     /// Flushes answered.
     answered: u64,
+    /// Rounds ended, with all that follows them.
+    rounds: u64,
     /// Why the last round failed, if it did.
     failed: Option<String>,
     stop: bool,
@@ -75,10 +79,8 @@ impl Work {
     /// Says that the state is whole.
     pub(crate) fn start(&self) {
         let mut signal = self.signal.lock();
-        signal.stop = false;
         signal.started = true;
-        signal.pending += 1;
-        signal.since.get_or_insert_with(Instant::now);
+        signal.soon = true;
         self.wake.notify_one();
     }
 
@@ -104,9 +106,32 @@ impl Work {
     pub(crate) fn suspect(&self, reason: String) {
         let mut signal = self.signal.lock();
         signal.suspect = Some(reason);
-        signal.pending += 1;
-        signal.since = Some(Instant::now() - Duration::from_millis(self.settings.batch_interval_ms));
+        signal.soon = true;
         self.wake.notify_one();
+    }
+
+    /// Asks for a round at once, without a change.
+    pub(crate) fn nudge(&self) {
+        self.signal.lock().soon = true;
+        self.wake.notify_one();
+    }
+
+    /// Waits until `ready`, which is asked again after every round, or the time is over. Gives what it said last.
+    pub(crate) fn wait_until(&self, wait: Duration, ready: impl Fn() -> bool) -> bool {
+        let deadline = Instant::now() + wait;
+        loop {
+            let mut signal = self.signal.lock();
+            let rounds = signal.rounds;
+            drop(signal);
+            if ready() {
+                return true;
+            }
+            signal = self.signal.lock();
+            if signal.rounds == rounds && self.done.wait_until(&mut signal, deadline).timed_out() {
+                drop(signal);
+                return ready();
+            }
+        }
     }
 
     /// Back to before the first start.
@@ -125,7 +150,7 @@ pub(crate) struct Indexer {
     writer: Option<Writer>,
     failures: u32,
     retry_at: Option<Instant>,
-    snapshot: Box<dyn FnMut() + Send>,
+    after_round: Box<dyn FnMut() + Send>,
 }
 
 /// A running thread; ends when dropped.
@@ -152,10 +177,14 @@ impl Drop for Running {
 }
 
 impl Indexer {
-    /// Starts the thread. `snapshot` writes a snapshot if enough has changed.
-    pub(crate) fn spawn(work: Arc<Work>, writer: Option<Writer>, snapshot: Box<dyn FnMut() + Send>) -> std::io::Result<Running> {
+    /// Starts the thread. `after_round` does what else falls due: snapshots, graphs.
+    pub(crate) fn spawn(
+        work: Arc<Work>,
+        writer: Option<Writer>,
+        after_round: Box<dyn FnMut() + Send>,
+    ) -> std::io::Result<Running> {
         work.signal.lock().stop = false;
-        let mut indexer = Self { work: Arc::clone(&work), writer, failures: 0, retry_at: None, snapshot };
+        let mut indexer = Self { work: Arc::clone(&work), writer, failures: 0, retry_at: None, after_round };
         let thread = std::thread::Builder::new().name("tiro-index".to_owned()).spawn(move || indexer.run())?;
         Ok(Running { work, thread: Some(thread) })
     }
@@ -168,7 +197,9 @@ impl Indexer {
             signal.failed = failed;
             self.work.done.notify_all();
             drop(signal);
-            (self.snapshot)();
+            (self.after_round)();
+            self.work.signal.lock().rounds += 1;
+            self.work.done.notify_all();
         }
         let mut signal = self.work.signal.lock();
         if signal.answered < signal.wanted {
@@ -194,8 +225,9 @@ impl Indexer {
                 (Some(retry), _) => Some(retry),
                 (None, since) => since.map(|since| since + interval),
             };
-            if signal.started && (flush || full || due.is_some_and(|due| due <= now)) {
+            if signal.started && (flush || full || signal.soon || due.is_some_and(|due| due <= now)) {
                 signal.pending = 0;
+                signal.soon = false;
                 signal.since = None;
                 return Some(signal.wanted);
             }

@@ -28,8 +28,12 @@ const GOOD: f32 = 0.5;
 /// Relevance from which a hit is strong.
 const STRONG: f32 = 0.7;
 
-/// Evidence of a hit: the weighted sum of its legs. `dense` is the distance of the cosine from the background's mean: affine in the cosine,
-/// so that a query's order is that of its cosines, and free of what the query has in common with everything. A document without a
+/// Standard deviations above the background that weigh as much as an ideal lexical match. On conversations, notes and paragraphs alike,
+/// from 11 to 13 the hybrid ranks better than either leg or, on Chinese paragraphs, within 0.04 nDCG@10 of the better one.
+pub(crate) const DENSE_Z: f32 = 12.0;
+
+/// Evidence of a hit: the weighted sum of its legs. `dense` is the cosine in standard deviations above the background, over [`DENSE_Z`]:
+/// affine in the cosine, so that a query's order is that of its cosines, and the same measure for every query and model. A document without a
 /// vector (one that follows later, say) is taken to be as near as its words are.
 pub(crate) fn evidence(mode: Mode, lexical_weight: f32, lexical: f32, dense: Option<f32>) -> f32 {
     match mode {

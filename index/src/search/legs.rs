@@ -3,6 +3,7 @@
 use super::bm25::Bm25;
 use super::filter::Eligible;
 use crate::lexical::Question;
+use crate::limits::GRAPH_WALK_NODES;
 use crate::result::ServedBy;
 use crate::state::State;
 use crate::state::slot::{Lexical, Slot};
@@ -91,19 +92,35 @@ impl<'a> View<'a> {
 
     /// The documents nearest to a vector.
     pub(crate) fn by_vector(&self, vector: &[f32], limit: usize) -> Leg {
-        let mut leg = Leg { served_by: vec![ServedBy::Exact], ..Leg::default() };
-        match &self.few {
-            Some(few) if few.len() * 4 < self.space.vectors.len() => {
-                let cosines = self.space.vectors.cosines(vector, few);
-                leg.found = few.iter().zip(cosines).filter_map(|(&at, cosine)| Some((at, cosine?))).collect();
-                keep_best(&mut leg.found, limit);
-            }
-            _ => {
-                let admit = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
-                leg.found = self.space.vectors.scan(vector, limit, admit);
-            }
+        if let Some(few) = self.few.as_ref().filter(|few| few.len() * 4 < self.space.vectors.len()) {
+            return Leg { found: self.nearest_of(vector, few, limit), served_by: vec![ServedBy::Exact], trouble: None };
         }
-        leg
+        if let Some(leg) = self.by_graph(vector, limit) {
+            return leg;
+        }
+        let admit = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
+        Leg { found: self.space.vectors.scan(vector, limit, admit), served_by: vec![ServedBy::Exact], trouble: None }
+    }
+
+    /// The same by the approximate graph, where there is one and the filter is weak; what it has yet to learn is compared exactly.
+    /// `None` when it gives no answer: the exact scan does.
+    fn by_graph(&self, vector: &[f32], limit: usize) -> Option<Leg> {
+        let approximate = &self.space.approximate;
+        let graph = approximate.graph.as_ref().filter(|_| self.eligible.is_plain())?;
+        let admit = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
+        let near = graph.search(vector, limit, GRAPH_WALK_NODES, admit).ok()?;
+        let waiting = approximate.waiting.iter().copied().filter(|&at| admit(at));
+        let mut slots: Vec<u32> = near.into_iter().map(|(at, _)| at).chain(waiting).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        Some(Leg { found: self.nearest_of(vector, &slots, limit), served_by: vec![ServedBy::Hnsw], trouble: None })
+    }
+
+    fn nearest_of(&self, vector: &[f32], slots: &[u32], limit: usize) -> Vec<(u32, f32)> {
+        let cosines = self.space.vectors.cosines(vector, slots);
+        let mut found = slots.iter().zip(cosines).filter_map(|(&at, cosine)| Some((at, cosine?))).collect();
+        keep_best(&mut found, limit);
+        found
     }
 }
 

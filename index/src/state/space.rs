@@ -4,7 +4,9 @@
 use super::hash::NumberMap;
 use super::slot::{Lexical, Slot};
 use crate::document::Status;
+use crate::graph::Graph;
 use crate::vector::Block;
+use std::sync::Arc;
 
 /// One space.
 #[derive(Debug, Clone)]
@@ -19,6 +21,53 @@ pub(crate) struct Space {
     /// Vectors by slot.
     pub(crate) vectors: Block,
     pub(crate) statistics: Statistics,
+    /// What there is of an approximate graph.
+    pub(crate) approximate: Approximate,
+}
+
+/// The approximate graph of a space, where it is large enough for one, and what the graph has yet to learn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Approximate {
+    /// The graph in use.
+    pub(crate) graph: Option<Arc<Graph>>,
+    /// Slots whose vectors are not in it yet: they are compared exactly.
+    pub(crate) waiting: Vec<u32>,
+    /// A build under way, by its number.
+    pub(crate) build: Option<u64>,
+    /// Slots that got a vector since it began.
+    pub(crate) added: Vec<u32>,
+    /// Slots that lost theirs since it began.
+    pub(crate) removed: Vec<u32>,
+}
+
+impl Approximate {
+    fn add(&mut self, at: u32) {
+        if self.graph.is_some() {
+            self.waiting.push(at);
+        }
+        if self.build.is_some() {
+            self.added.push(at);
+        }
+    }
+
+    fn remove(&mut self, at: u32) {
+        if let Some(graph) = &self.graph {
+            graph.remove(at);
+        }
+        if self.build.is_some() {
+            self.removed.push(at);
+        }
+    }
+
+    /// Takes the graph of the build under way into use; gives the old one, to be dropped where that may take long.
+    pub(crate) fn adopt(&mut self, graph: Arc<Graph>) -> Option<Arc<Graph>> {
+        for at in self.removed.drain(..) {
+            graph.remove(at);
+        }
+        self.waiting = std::mem::take(&mut self.added);
+        self.build = None;
+        self.graph.replace(graph)
+    }
 }
 
 /// What BM25 needs to know of a space.
@@ -79,6 +128,7 @@ impl Space {
             queued: Vec::new(),
             vectors: Block::new(dim),
             statistics: Statistics::default(),
+            approximate: Approximate::default(),
         }
     }
 
@@ -91,7 +141,8 @@ impl Space {
         }
         let free = (0..slots.len() as u32).filter(|&at| slots[at as usize].is_none()).collect();
         let queued = vec![false; slots.len()];
-        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics };
+        let approximate = Approximate::default();
+        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics, approximate };
         space.rebuild_overlay();
         space
     }
@@ -136,8 +187,8 @@ impl Space {
             }
         };
         self.queue(at);
-        if let Some(vector) = vector {
-            let _ = self.vectors.put(at, vector);
+        if vector.is_some_and(|vector| self.vectors.put(at, vector).is_ok()) {
+            self.approximate.add(at);
         }
         at
     }
@@ -147,7 +198,9 @@ impl Space {
         let slot = self.slots.get_mut(at as usize)?.take()?;
         self.statistics.subtract(&slot);
         self.free.push(at);
-        self.vectors.remove(at);
+        if self.vectors.remove(at) {
+            self.approximate.remove(at);
+        }
         Some(slot)
     }
 
@@ -189,5 +242,6 @@ impl Space {
             + (self.free.capacity() + self.overlay.capacity()) * 4
             + self.vectors.memory_bytes()
             + self.statistics.frequencies.capacity() * 9
+            + self.approximate.graph.as_ref().map_or(0, |graph| graph.memory_bytes())
     }
 }

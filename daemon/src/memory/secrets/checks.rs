@@ -41,8 +41,10 @@ pub(super) fn card(value: &Value<'_>) -> bool {
     let written = groups.len() == 1
         || groups[..groups.len() - 1].iter().all(|n| *n == 4) && groups[groups.len() - 1] <= 4
         || matches!(groups.as_slice(), [4, 6, 5] | [4, 6, 4] | [6, 13] | [6, 10]);
+    // Round numbers side by side: a table, not a card.
+    let round = groups.len() > 1 && v.split([' ', '-']).all(|group| group.ends_with("00"));
     let d = digits(v);
-    written && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
+    written && !round && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
 }
 
 /// The Luhn check (ISO/IEC 7812-1).

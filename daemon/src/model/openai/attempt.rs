@@ -20,6 +20,8 @@ use crate::model::sse::{SseError, SseLimits, SseParser};
 pub(super) struct Attempt<'a> {
     pub client: &'a reqwest::Client,
     pub config: &'a OpenAiConfig,
+    /// The model asked.
+    pub model: &'a str,
     pub body: Value,
     /// Call ids in use in the context.
     pub taken: HashSet<String>,
@@ -36,7 +38,7 @@ impl Attempt<'_> {
         let first_event_by = self.deadline.min(Instant::now() + self.config.timeouts.first_event);
         let response = self.open(first_event_by).await.map_err(|error| (error, false))?;
         let is_stream = response.headers().get(CONTENT_TYPE).is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json"));
-        let mut accumulator = Accumulator::new(&self.config.model);
+        let mut accumulator = Accumulator::new(self.model);
         let read = if is_stream {
             self.read_stream(response, first_event_by, &mut accumulator, sink).await
         } else {

@@ -127,6 +127,7 @@ mod tests {
         let reasoning =
             OpaqueBlock { kind: "reasoning_details".to_owned(), origin: "m".to_owned(), body: "[{\"s\":\"x\"}]".to_owned() };
         let request = ChatRequest {
+            model: None,
             messages: vec![
                 ChatMessage::System("s".to_owned()),
                 ChatMessage::User("one".to_owned()),

@@ -171,11 +171,13 @@ impl Call {
         let deadline = Instant::now() + self.config.timeouts.whole;
         let mut backoff = self.config.backoff.clone();
         let mut retry = 0;
+        let model = self.request.model.as_deref().unwrap_or(&self.config.model);
         loop {
             let attempt = attempt::Attempt {
                 client: &self.client,
                 config: &self.config,
-                body: body::build(&self.config.model, &self.request, &self.quirks),
+                model,
+                body: body::build(model, &self.request, &self.quirks),
                 taken: self.request.call_ids().map(str::to_owned).collect(),
                 deadline,
             };

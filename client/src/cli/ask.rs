@@ -1,0 +1,151 @@
+//! `tiro ask`: one turn of a conversation, shown as it arrives.
+//!
+//! Must not know: how a turn runs.
+
+mod stream;
+mod thread;
+
+use super::shell::{Daemon, fresh_key};
+use super::{Exit, Failure, Outcome, Shell, input};
+use clap::Args;
+use stream::Shown;
+pub use thread::begin;
+use tiro_schema::wire::session::{SessionAttachParams, SessionAttachResult};
+use tiro_schema::wire::turn::{
+    Budget, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus, TurnWaitParams,
+};
+use tiro_schema::wire::{Notification, Open};
+use tokio::sync::mpsc;
+
+const EXAMPLES: &str = "\
+Examples:
+  tiro ask \"what did we decide about the store?\"
+  tiro ask --new \"plan the week\" --space work
+  git diff | tiro ask - --session 5d0c91aa --json | jq -r .text";
+
+/// Ask, and see the answer as it arrives
+///
+/// One turn: what fits from memory goes to the model with the question. Without --session or --new it continues the last
+/// conversation asked from here in this space. Ctrl-C ends the turn. Calls of tools are told on standard error.
+///
+/// Needs a model: tiro doctor says which was found, or how to set one up.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct AskArgs {
+    /// The prompt; - reads standard input
+    #[arg(required = true, value_name = "PROMPT")]
+    prompt: Vec<String>,
+    /// Continue this conversation, by id or its first 8 characters
+    #[arg(long, value_name = "ID", conflicts_with = "new")]
+    session: Option<String>,
+    /// Begin a new conversation
+    #[arg(long)]
+    new: bool,
+    /// Model calls at most
+    #[arg(long, value_name = "N")]
+    steps: Option<u32>,
+}
+
+/// Runs the command.
+pub async fn run(shell: &Shell, args: AskArgs) -> Outcome {
+    let prompt = input::text(&args.prompt)?;
+    let mut daemon = shell.daemon().await?;
+    let session_id = thread::find(shell, &mut daemon, args.session.as_deref(), args.new, &prompt).await?;
+    let budget = args.steps.map(|steps| Budget { steps: Some(steps), ..Budget::default() });
+    let turn = ask(shell, &mut daemon, &session_id, prompt, budget).await?;
+    if shell.global.json {
+        shell.print_json(&turn)?;
+    }
+    ended(shell, turn)
+}
+
+/// Starts a turn, shows it as it comes and gives it when it has ended.
+///
+/// # Errors
+/// When it cannot be started or followed; a turn that failed is no error here.
+pub async fn ask(
+    shell: &Shell,
+    daemon: &mut Daemon,
+    session_id: &str,
+    prompt: String,
+    budget: Option<Budget>,
+) -> Result<Turn, Failure> {
+    let notes = daemon.connection().notifications();
+    let _: SessionAttachResult =
+        daemon.call("session/attach", &SessionAttachParams { session_id: session_id.to_owned(), from_event: None }).await?;
+    let params = TurnStartParams {
+        session_id: session_id.to_owned(),
+        input: TurnInput::Text(prompt),
+        if_busy: None,
+        budget,
+        key: fresh_key(),
+    };
+    let started: TurnStartResult = daemon.call("turn/start", &params).await?;
+    let mut shown = Shown::new(shell, started.turn_id.clone());
+    let turn = follow(daemon, &mut shown, notes, &started.turn_id).await?;
+    shown.finish(&turn)?;
+    Ok(turn)
+}
+
+/// Shows what arrives until the turn has ended. The first Ctrl-C interrupts it.
+async fn follow(
+    daemon: &Daemon,
+    shown: &mut Shown<'_>,
+    mut notes: Option<mpsc::Receiver<Notification>>,
+    turn_id: &str,
+) -> Result<Turn, Failure> {
+    let wait = TurnWaitParams { turn_id: turn_id.to_owned(), timeout_ms: None };
+    let waited = daemon.connection().call::<_, Turn>("turn/wait", &wait);
+    tokio::pin!(waited);
+    let mut interrupted = false;
+    let turn = loop {
+        tokio::select! {
+            biased;
+            Some(note) = next(&mut notes) => shown.take(note)?,
+            turn = &mut waited => break turn?,
+            pressed = tokio::signal::ctrl_c(), if !interrupted => {
+                pressed?;
+                interrupted = true;
+                let turn = TurnIdParams { turn_id: turn_id.to_owned() };
+                let _: Turn = daemon.connection().call("turn/interrupt", &turn).await?;
+            }
+        }
+    };
+    // What was sent before the answer of turn/wait stands before it on the stream, and so in the queue.
+    while let Some(note) = notes.as_mut().and_then(|notes| notes.try_recv().ok()) {
+        shown.take(note)?;
+    }
+    Ok(turn)
+}
+
+async fn next(notes: &mut Option<mpsc::Receiver<Notification>>) -> Option<Notification> {
+    match notes {
+        Some(notes) => notes.recv().await,
+        None => None,
+    }
+}
+
+/// The exit code of a turn, and why it failed where it did.
+fn ended(shell: &Shell, turn: Turn) -> Outcome {
+    if turn.status == Open::Known(TurnStatus::Completed) {
+        return Ok(Exit::Done);
+    }
+    let exit = match &turn.termination_reason {
+        Some(Open::Known(TerminationReason::PermissionDenied)) => Exit::Refused,
+        _ => Exit::Failed,
+    };
+    let failure = match turn.error {
+        Some(error) => Failure::from(error),
+        None => {
+            let reason = turn.termination_reason.map_or_else(|| turn.status.to_string(), |reason| reason.to_string());
+            Failure::new(exit, format!("the turn ended: {reason}"))
+        }
+    };
+    if shell.global.json {
+        // The turn itself is the one value on standard output.
+        let text = crate::render::problem::problem(&failure.what, &failure.why, &failure.hint, &shell.err);
+        eprint!("{text}");
+        return Ok(failure.exit);
+    }
+    Err(failure)
+}

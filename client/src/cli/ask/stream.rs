@@ -1,0 +1,173 @@
+//! What a turn says, put on the terminal as it arrives.
+//!
+//! Deltas say where in their item they belong, and whole items follow: text that was missed is made up for, text that
+//! comes twice is shown once. Must not know: how the notifications were got.
+
+use super::super::{Failure, Shell};
+use crate::render::escape;
+use std::collections::HashMap;
+use tiro_schema::wire::event::{ItemDelta, ItemEvent, ItemKind};
+use tiro_schema::wire::session::ContentBlock;
+use tiro_schema::wire::turn::Turn;
+use tiro_schema::wire::{Notification, Open};
+
+/// Characters of a call's arguments or result that a notice shows.
+const NOTICE_CHARS_MAX: usize = 120;
+
+/// What of one turn is on the terminal already.
+pub struct Shown<'a> {
+    shell: &'a Shell,
+    turn_id: String,
+    /// Kind of each item that began.
+    kinds: HashMap<String, Open<ItemKind>>,
+    /// Characters shown of each text item.
+    shown: HashMap<String, usize>,
+    /// Whether the last thing written ended its line.
+    line_ended: bool,
+    wrote: bool,
+}
+
+impl<'a> Shown<'a> {
+    /// Nothing yet.
+    pub fn new(shell: &'a Shell, turn_id: String) -> Self {
+        Shown { shell, turn_id, kinds: HashMap::new(), shown: HashMap::new(), line_ended: true, wrote: false }
+    }
+
+    /// Shows what a notification adds; those of other turns add nothing.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to.
+    pub fn take(&mut self, note: Notification) -> Result<(), Failure> {
+        let Some(params) = note.params else { return Ok(()) };
+        match note.method.as_str() {
+            "item/started" | "item/completed" => match serde_json::from_value::<ItemEvent>(params) {
+                Ok(event) if event.turn_id == self.turn_id => self.item(event),
+                _ => Ok(()),
+            },
+            "item/delta" => match serde_json::from_value::<ItemDelta>(params) {
+                Ok(delta) if delta.turn_id == self.turn_id => self.delta(&delta),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn item(&mut self, event: ItemEvent) -> Result<(), Failure> {
+        self.kinds.insert(event.item_id.clone(), event.kind);
+        match event.content {
+            Some(ContentBlock::Text { text }) => self.text(&event.item_id, 0, &text),
+            Some(ContentBlock::ToolCall { name, arguments, .. }) => {
+                self.notice(&event.item_id, &format!("-> {name} {arguments}"))
+            }
+            Some(ContentBlock::ToolResult { name, text, is_error, .. }) => {
+                let mark = if is_error { "failed: " } else { "" };
+                self.notice(&event.item_id, &format!("<- {name}: {mark}{text}"))
+            }
+            Some(ContentBlock::Thinking { .. }) | None => Ok(()),
+        }
+    }
+
+    fn delta(&mut self, delta: &ItemDelta) -> Result<(), Failure> {
+        match self.kinds.get(&delta.item_id) {
+            None | Some(Open::Known(ItemKind::Text)) => {}
+            Some(_) => return Ok(()),
+        }
+        let at = usize::try_from(delta.offset).unwrap_or(usize::MAX);
+        if at > self.shown.get(&delta.item_id).copied().unwrap_or(0) {
+            return Ok(()); // something before it was missed: the whole item makes up for it
+        }
+        self.text(&delta.item_id, at, &delta.text)
+    }
+
+    /// Writes the part of a text that is not there yet.
+    fn text(&mut self, item_id: &str, offset: usize, text: &str) -> Result<(), Failure> {
+        let shown = self.shown.entry(item_id.to_owned()).or_default();
+        let new: String = text.chars().skip(shown.saturating_sub(offset)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let begins = *shown == 0;
+        *shown += new.chars().count();
+        if self.shell.global.json {
+            return Ok(());
+        }
+        if begins && self.wrote && !self.line_ended {
+            self.shell.print("\n")?;
+        }
+        self.line_ended = new.ends_with('\n');
+        self.wrote = true;
+        if self.shell.out.terminal { self.shell.print(&escape::terminal(&new)) } else { self.shell.print(&new) }
+    }
+
+    /// A dim line on standard error, once an item.
+    fn notice(&mut self, item_id: &str, text: &str) -> Result<(), Failure> {
+        if self.shown.insert(item_id.to_owned(), 0).is_some() || self.shell.global.json {
+            return Ok(());
+        }
+        if !self.line_ended && self.shell.out.terminal {
+            self.shell.print("\n")?;
+            self.line_ended = true;
+        }
+        let line = escape::terminal_line(text);
+        let cut: String = line.chars().take(NOTICE_CHARS_MAX).collect();
+        self.shell.note(&if cut.len() < line.len() { format!("{cut}…") } else { cut });
+        Ok(())
+    }
+
+    /// Ends the last line; shows the text of a turn that streamed none.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to.
+    pub fn finish(&mut self, turn: &Turn) -> Result<(), Failure> {
+        if self.shell.global.json {
+            return Ok(());
+        }
+        if !self.wrote && !turn.text.is_empty() {
+            self.text("", 0, &turn.text)?;
+        }
+        if self.wrote && !self.line_ended {
+            self.shell.print("\n")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::cli::Global;
+    use serde_json::json;
+
+    fn quiet() -> Shell {
+        Shell::new(Global { json: true, ..Global::default() })
+    }
+
+    fn delta(offset: u64, text: &str) -> Notification {
+        let params = json!({"sessionId": "s", "turnId": "t", "itemId": "i", "offset": offset, "text": text});
+        Notification { jsonrpc: "2.0".into(), method: "item/delta".into(), params: Some(params) }
+    }
+
+    #[test]
+    fn deltas_collapse_and_gaps_wait_for_the_whole_item() {
+        let shell = quiet();
+        let mut shown = Shown::new(&shell, "t".into());
+        shown.take(delta(0, "甲乙")).unwrap();
+        shown.take(delta(1, "乙丙")).unwrap();
+        assert_eq!(shown.shown["i"], 3);
+        shown.take(delta(9, "late")).unwrap();
+        assert_eq!(shown.shown["i"], 3);
+        let whole = json!({"sessionId": "s", "eventSeq": 3, "at": "2026-03-05T12:00:00.000Z", "turnId": "t", "itemId": "i", "kind": "text",
+            "content": {"type": "text", "text": "甲乙丙 and more"}});
+        shown.take(Notification { jsonrpc: "2.0".into(), method: "item/completed".into(), params: Some(whole) }).unwrap();
+        assert_eq!(shown.shown["i"], "甲乙丙 and more".chars().count());
+    }
+
+    #[test]
+    fn other_turns_show_nothing() {
+        let shell = quiet();
+        let mut shown = Shown::new(&shell, "another".into());
+        shown.take(delta(0, "x")).unwrap();
+        assert!(shown.shown.is_empty());
+    }
+}

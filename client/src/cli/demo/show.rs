@@ -1,0 +1,68 @@
+//! What the demo says.
+//!
+//! Pure. Must not know: where it comes from.
+
+use crate::render::{Style, hits, size};
+use std::path::Path;
+use std::time::Duration;
+use tiro_schema::wire::memory::{ImportResult, RecallResult};
+
+/// Columns of the demo's tables where no terminal tells its own.
+const WIDTH_IN_A_PIPE: usize = 140;
+
+/// The first lines.
+pub fn begin(home: &Path, style: &Style) -> String {
+    format!("{}\n{}\n\n", style.bold("Tiro, in a throw-away home"), style.dim(&home.display().to_string()))
+}
+
+/// What was imported.
+pub fn imported(result: &ImportResult, took: Duration, style: &Style) -> String {
+    let count = size::count(result.created, "memory", "memories");
+    let took = format!("daemon started and all of it stored in {:.1} s", took.as_secs_f32());
+    format!("Imported {count} in English and Chinese, one conversation among them. {}\n", style.dim(&took))
+}
+
+/// A question, what was found, and the parts of the scores.
+pub fn recalled(what: &str, query: &str, result: &RecallResult, took: Duration, style: &Style) -> String {
+    let mut text = format!("\n{}\n", style.bold(what));
+    let took = format!("({:.1} ms)", took.as_secs_f32() * 1000.0);
+    text.push_str(&format!("$ tiro recall {} --explain   {}\n", style.cyan(&format!("{query:?}")), style.dim(&took)));
+    if result.hits.is_empty() {
+        let weak = size::count(u64::from(result.below_threshold), "candidate was", "candidates were");
+        text.push_str(&format!("nothing found: {weak} too weak\n"));
+        return text;
+    }
+    // The demo is for reading, so it keeps its layout in a pipe too, without colours.
+    let width = if style.terminal { style.width } else { WIDTH_IN_A_PIPE };
+    let shown = Style { terminal: true, width, ..*style };
+    text.push_str(&hits::hits(&result.hits, &shown));
+    text.push_str(&hits::explained(&result.hits, &shown));
+    text
+}
+
+/// A prompt on its way to the model.
+pub fn asking(prompt: &str, model: &str, style: &Style) -> String {
+    format!("\n{}\n$ tiro ask {}\n", style.bold(&format!("A prompt, answered by {model}")), style.cyan(&format!("{prompt:?}")))
+}
+
+/// The model did not answer.
+pub fn unanswered(why: &str, style: &Style) -> String {
+    format!("{} {}\n", style.yellow("the model did not answer:"), crate::render::escape::terminal(why))
+}
+
+/// There is no model.
+pub fn no_model(reason: &str, style: &Style) -> String {
+    let reason = if reason.is_empty() { String::new() } else { format!(" ({})", crate::render::escape::terminal(reason)) };
+    format!(
+        "\n{}\nNo model was found{reason}. `tiro ask` works once there is one:\n  - start Ollama or llama.cpp's server on this machine, or\n  - set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME to an OpenAI-compatible server, or\n  - write [model] into the file that tiro config init makes.\n",
+        style.bold("A prompt"),
+    )
+}
+
+/// The last lines.
+pub fn end(style: &Style) -> String {
+    format!(
+        "\nThe daemon of the demo is stopped and its folder removed.\n{}\n",
+        style.dim("Now your own: tiro remember \"…\", then tiro recall \"…\"")
+    )
+}

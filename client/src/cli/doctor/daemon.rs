@@ -1,0 +1,145 @@
+//! Checks that ask the daemon: reachable, of our version, store, indexes, embedder, model, backups.
+//!
+//! Must not know: this machine's files.
+
+use super::super::exit::{Exit, Failure};
+use super::super::shell::{CLIENT, Daemon};
+use super::super::{Shell, progress};
+use super::{Check, Verdict};
+use crate::render::{size, time};
+use crate::{handshake, launch};
+use tiro_schema::place::Places;
+use tiro_schema::wire::daemon::StatusResult;
+use tiro_schema::wire::memory::{StatsParams, StatsResult};
+use tiro_schema::wire::store::{StoreParams, VerifyResult};
+
+/// All of them; the first that fails hides those behind it.
+pub async fn checks(shell: &Shell, places: &Places) -> Vec<Check> {
+    let running = launch::connect(places).await.is_ok();
+    let mut daemon = match Daemon::reach(places.clone()).await {
+        Ok(daemon) => daemon,
+        Err(failure) => return vec![unreachable(&failure)],
+    };
+    let mut checks = Vec::new();
+    match handshake::status(daemon.connection()).await {
+        Ok(status) => {
+            checks.push(reached(&status, running));
+            checks.push(version(&status));
+            checks.push(store(shell, &mut daemon).await);
+            checks.push(index(shell, &mut daemon).await);
+            checks.push(Check::ok("embedder", status.embedder.clone()));
+            checks.push(model(&status));
+            checks.push(backup(shell, &status));
+        }
+        Err(error) => checks.push(unreachable(&error.into())),
+    }
+    checks
+}
+
+fn unreachable(failure: &Failure) -> Check {
+    let found = std::iter::once(&failure.what).chain(&failure.why).map(String::as_str).collect::<Vec<_>>().join(": ");
+    let name = if failure.exit == Exit::Damaged { "store" } else { "daemon" };
+    let exit = if failure.exit == Exit::Damaged { Exit::Damaged } else { Exit::Unreachable };
+    Check::fail(name, exit, found, failure.hint.clone())
+}
+
+fn reached(status: &StatusResult, running: bool) -> Check {
+    let how = if running { "runs" } else { "was started" };
+    let found = format!("{how} (pid {}, {}, {})", status.pid, status.state, size::bytes(status.resident_bytes));
+    match status.state.as_str() {
+        "ready" | "starting" => Check::ok("daemon", found),
+        "readOnly" => {
+            Check::fail("daemon", Exit::Failed, found, "it takes no writes: see tiro daemon logs, then tiro daemon stop")
+        }
+        _ => Check::warn("daemon", found, "tiro daemon logs says more"),
+    }
+}
+
+fn version(status: &StatusResult) -> Check {
+    let (ours, theirs) = (env!("CARGO_PKG_VERSION"), status.daemon.version.as_str());
+    if ours == theirs {
+        return Check::ok("versions", format!("{CLIENT} {ours}, tirod {theirs}"));
+    }
+    Check::warn(
+        "versions",
+        format!("{CLIENT} {ours}, tirod {theirs}"),
+        "tiro daemon stop: the next command starts the tirod that came with tiro",
+    )
+}
+
+async fn store(shell: &Shell, daemon: &mut Daemon) -> Check {
+    let answer: Result<VerifyResult, Failure> =
+        progress::call(shell, daemon, "store/verify", &StoreParams::default(), "verifying").await;
+    match answer {
+        Ok(result) if result.ok => {
+            let memories = size::count(result.memories, "memory", "memories");
+            Check::ok(
+                "store",
+                format!(
+                    "whole: {}, {memories}, {}",
+                    size::count(result.records, "record", "records"),
+                    time::milliseconds(result.elapsed_ms)
+                ),
+            )
+        }
+        Ok(result) => {
+            let first = result.problems.first().cloned().unwrap_or_default();
+            let found = format!("damaged: {}, first: {first}", size::count(result.problems.len() as u64, "problem", "problems"));
+            Check::fail("store", Exit::Damaged, found, "put the last good backup in its place: tiro store restore")
+        }
+        Err(failure) => unverified(failure),
+    }
+}
+
+fn unverified(failure: Failure) -> Check {
+    let mut check = unreachable(&failure);
+    check.name = "store";
+    if check.exit == Some(Exit::Unreachable as u8) && failure.exit != Exit::Unreachable {
+        check.exit = Some(Exit::Failed as u8);
+    }
+    check
+}
+
+async fn index(shell: &Shell, daemon: &mut Daemon) -> Check {
+    let params = StatsParams { space: shell.space().ok().flatten() };
+    match daemon.call::<_, StatsResult>("memory/stats", &params).await {
+        Ok(stats) => {
+            let state = &stats.index;
+            let found = format!(
+                "{}, {} waiting, vectors {}, {}",
+                size::count(state.documents, "document", "documents"),
+                state.overlay,
+                state.vectors,
+                size::bytes(stats.index_bytes)
+            );
+            match &state.degraded {
+                None => Check::ok("index", found),
+                Some(why) => Check::warn("index", format!("{found}: {why}"), "tiro store rebuild makes it again"),
+            }
+        }
+        Err(failure) => Check { name: "index", verdict: Verdict::Fail, ..unverified(failure) },
+    }
+}
+
+fn model(status: &StatusResult) -> Check {
+    let model = &status.model;
+    if !model.configured {
+        return Check::warn("model", "none: tiro ask cannot answer, all else works", how_to_set_up(&model.reason));
+    }
+    let name = model.name.clone().unwrap_or_else(|| "a model".to_owned());
+    let at = model.base_url.as_ref().map_or_else(String::new, |url| format!(" at {url}"));
+    Check::ok("model", format!("{name}{at} ({})", model.reason))
+}
+
+/// The daemon's own words, or the two ways there are.
+pub fn how_to_set_up(reason: &str) -> String {
+    let how = "set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME and restart the daemon, or write [model] with tiro config init, or start Ollama";
+    if reason.contains("TIRO_MODEL") { reason.to_owned() } else { how.to_owned() }
+}
+
+fn backup(shell: &Shell, status: &StatusResult) -> Check {
+    match &status.last_backup_at {
+        Some(at) => Check::ok("backup", format!("last {}", time::minute(at, &shell.out))),
+        None => Check::ok("backup", "none yet: the daemon makes one a day (tiro store backup makes one now)"),
+    }
+}

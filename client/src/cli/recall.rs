@@ -1,0 +1,124 @@
+//! `tiro recall`: find what fits a question.
+//!
+//! Must not know: how scores come about.
+
+use super::filter::FilterArgs;
+use super::input::{self, MODES};
+use super::{Exit, Outcome, Shell};
+use crate::render::{hits, size};
+use clap::Args;
+use tiro_schema::wire::memory::{Mode, RecallParams, RecallResult};
+
+const EXAMPLES: &str = "\
+Examples:
+  tiro recall \"which port does staging use?\"
+  tiro recall 数据库端口 --limit 3 --explain
+  tiro recall REQ-2041 --mode lexical
+  tiro recall \"dinner plans\" --after \"7 days ago\" -c event
+  tiro recall deploy --space work --space personal --json | jq -r '.hits[].id'";
+
+/// Find what fits a question
+///
+/// Any words in any language; never a query syntax. Memories are scored by words and by meaning, weighed by age, and
+/// left out when too weak: nothing relevant, nothing found (exit code 5).
+///
+/// In a pipe each hit is one line of tab-separated fields: score, strength, id, category, date, text (with \n, \t and \\
+/// escaped).
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RecallArgs {
+    #[command(flatten)]
+    search: SearchArgs,
+    /// Show the parts of every score
+    #[arg(long, short = 'x')]
+    explain: bool,
+    /// Count the hits as used, which keeps them fresh
+    #[arg(long = "use")]
+    use_: bool,
+}
+
+/// What recall and context share.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// The question; - reads standard input
+    #[arg(required = true, value_name = "QUERY")]
+    query: Vec<String>,
+    /// Hits at most [default: 5]
+    #[arg(long, short = 'n', value_name = "N")]
+    limit: Option<u32>,
+    /// Which legs search [default: hybrid]
+    #[arg(long, value_parser = input::one_of::<Mode>(&MODES))]
+    mode: Option<Mode>,
+    /// Lowest score, 0 to 1; 0 keeps all. Calibrated when absent
+    #[arg(long, value_name = "0..1", value_parser = input::unit)]
+    threshold: Option<f32>,
+    /// Do not weigh by age
+    #[arg(long)]
+    no_decay: bool,
+    /// Tokens at most of all texts together
+    #[arg(long, value_name = "TOKENS")]
+    token_budget: Option<u32>,
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl SearchArgs {
+    /// The params of the wire.
+    ///
+    /// # Errors
+    /// When there is no question.
+    pub fn params(&self, shell: &Shell) -> Result<RecallParams, super::Failure> {
+        let (space, spaces) = match shell.global.space.as_slice() {
+            [] => (None, None),
+            [one] => (Some(one.clone()), None),
+            several => (None, Some(several.to_vec())),
+        };
+        Ok(RecallParams {
+            query: input::text(&self.query)?,
+            space,
+            spaces,
+            limit: self.limit,
+            mode: self.mode,
+            filter: self.filter.to_filter(),
+            decay: self.no_decay.then_some(false),
+            threshold: self.threshold,
+            token_budget: self.token_budget,
+            explain: None,
+            use_: None,
+        })
+    }
+}
+
+/// Runs the command.
+pub async fn run(shell: &Shell, args: RecallArgs) -> Outcome {
+    let mut params = args.search.params(shell)?;
+    params.explain = args.explain.then_some(true);
+    params.use_ = args.use_.then_some(true);
+    let result: RecallResult = shell.daemon().await?.call("memory/recall", &params).await?;
+    shell.answer(&result, |result, style| {
+        let mut text = hits::hits(&result.hits, style);
+        let explained = hits::explained(&result.hits, style);
+        if !explained.is_empty() {
+            text.push('\n');
+            text.push_str(&explained);
+        }
+        text
+    })?;
+    if let Some(degraded) = &result.degraded {
+        shell.note(&format!("the answer may be less than whole: {degraded}"));
+    }
+    if result.hits.is_empty() {
+        nothing_found(shell, result.below_threshold);
+        return Ok(Exit::NothingFound);
+    }
+    Ok(Exit::Done)
+}
+
+/// Says that nothing was found, and how near the rest was.
+pub fn nothing_found(shell: &Shell, below_threshold: u32) {
+    let near = match below_threshold {
+        0 => String::new(),
+        n => format!(" ({} too weak; --threshold 0 shows all)", size::count(u64::from(n), "candidate was", "candidates were")),
+    };
+    shell.note(&format!("nothing found{near}"));
+}

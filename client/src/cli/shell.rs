@@ -1,0 +1,204 @@
+//! What commands work with: the global flags, the two output streams, and the daemon.
+//!
+//! Must not know: any command.
+
+use super::{Exit, Failure, Global, Outcome};
+use crate::connection::{CallError, CallOptions, Connection};
+use crate::launch::{self, Session};
+use crate::limits::WAIT_TOLD;
+use crate::place;
+use crate::render::{Style, problem};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{IsTerminal, Write};
+use tiro_schema::ErrorKind;
+use tiro_schema::place::Places;
+
+/// Name this program gives in `initialize`, for the audit.
+pub const CLIENT: &str = "tiro";
+
+/// Flags and streams of one run.
+pub struct Shell {
+    /// What every command takes.
+    pub global: Global,
+    /// What standard output can show.
+    pub out: Style,
+    /// What standard error can show.
+    pub err: Style,
+}
+
+impl Shell {
+    /// Looks at the streams.
+    pub fn new(global: Global) -> Self {
+        Shell { global, out: Style::of_stdout(), err: Style::of_stderr() }
+    }
+
+    /// Whether a person can be asked something.
+    pub fn can_ask(&self) -> bool {
+        self.err.terminal && std::io::stdin().is_terminal() && !self.global.json
+    }
+
+    /// The space of a command that works in one.
+    ///
+    /// # Errors
+    /// When several were named.
+    pub fn space(&self) -> Result<Option<String>, Failure> {
+        match self.global.space.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            _ => {
+                Err(Failure::usage("this command works in one space")
+                    .hint("give --space once; only recall and context take several"))
+            }
+        }
+    }
+
+    /// The name of that space, said or not.
+    ///
+    /// # Errors
+    /// When several were named.
+    pub fn space_name(&self) -> Result<String, Failure> {
+        Ok(self.space()?.unwrap_or_else(|| tiro_schema::DEFAULT_SPACE.to_owned()))
+    }
+
+    /// Writes to standard output.
+    ///
+    /// # Errors
+    /// As the stream says; a broken pipe ends the command quietly.
+    pub fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::from)
+    }
+
+    /// Writes the one value of `--json`: on several lines for a person, on one for a program.
+    ///
+    /// # Errors
+    /// As the stream says.
+    pub fn print_json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
+        let text = if self.out.terminal { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+        let text = text.map_err(|error| Failure::failed(format!("cannot write the answer as JSON: {error}")))?;
+        self.print(&format!("{text}\n"))
+    }
+
+    /// Writes the value with `--json`, else what `text` makes of it.
+    ///
+    /// # Errors
+    /// As the stream says.
+    pub fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T, &Style) -> String) -> Result<(), Failure> {
+        if self.global.json { self.print_json(value) } else { self.print(&text(value, &self.out)) }
+    }
+
+    /// Says something beside the answer, on standard error; nothing with `--quiet`.
+    pub fn note(&self, text: &str) {
+        if !self.global.quiet {
+            let _ = writeln!(std::io::stderr(), "{}", self.err.dim(text));
+        }
+    }
+
+    /// The places of this run.
+    ///
+    /// # Errors
+    /// When no place can be found.
+    pub fn places(&self) -> Result<Places, Failure> {
+        place::places(self.global.socket.as_deref()).map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// Reaches the daemon, starting it when it is not running.
+    ///
+    /// # Errors
+    /// As [`launch::reach`].
+    pub async fn daemon(&self) -> Result<Daemon, Failure> {
+        let reach = Daemon::reach(self.places()?);
+        tokio::pin!(reach);
+        tokio::select! {
+            biased;
+            daemon = &mut reach => return daemon,
+            () = tokio::time::sleep(WAIT_TOLD), if self.err.terminal => self.note("waiting for the daemon to open the store"),
+        }
+        reach.await
+    }
+
+    /// Tells how the command ended.
+    pub fn end(&self, outcome: Outcome) -> Exit {
+        let failure = match outcome {
+            Ok(exit) => return exit,
+            Err(failure) if failure.broken_pipe => return Exit::Done,
+            Err(failure) => failure,
+        };
+        if self.global.json {
+            let _ = self.print_json(&failure.to_json());
+        }
+        let text = problem::problem(&failure.what, &failure.why, &failure.hint, &self.err);
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        failure.exit
+    }
+}
+
+/// The daemon, reached. A call that meets a daemon on its way out is repeated once on the next one: every write
+/// carries a key, so it cannot happen twice.
+pub struct Daemon {
+    places: Places,
+    session: Session,
+}
+
+impl Daemon {
+    /// Reaches the daemon of these places.
+    ///
+    /// # Errors
+    /// As [`launch::reach`].
+    pub async fn reach(places: Places) -> Result<Self, Failure> {
+        let session = launch::reach(&places, CLIENT).await?;
+        Ok(Daemon { places, session })
+    }
+
+    /// The connection.
+    pub fn connection(&self) -> &Connection {
+        &self.session.connection
+    }
+
+    /// What the daemon said at the start.
+    pub fn hello(&self) -> &tiro_schema::wire::InitializeResult {
+        &self.session.hello
+    }
+
+    /// Calls a method.
+    ///
+    /// # Errors
+    /// As the daemon answers.
+    pub async fn call<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R, Failure> {
+        self.call_with(method, params, CallOptions::default()).await
+    }
+
+    /// Calls a method.
+    ///
+    /// # Errors
+    /// As the daemon answers.
+    pub async fn call_with<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+        options: CallOptions,
+    ) -> Result<R, Failure> {
+        match self.session.connection.call_with(method, params, options.clone()).await {
+            Err(error) if leaves(&error) => {
+                self.session = launch::reach(&self.places, CLIENT).await?;
+                Ok(self.session.connection.call_with(method, params, options).await?)
+            }
+            answer => Ok(answer?),
+        }
+    }
+}
+
+/// Whether the error says that the daemon is on its way out.
+fn leaves(error: &CallError) -> bool {
+    match error {
+        CallError::Closed { .. } => true,
+        CallError::Refused(error) => error.kind() == Some(ErrorKind::Draining),
+        _ => false,
+    }
+}
+
+/// A new idempotency key.
+pub fn fresh_key() -> Option<String> {
+    Some(uuid::Uuid::new_v4().to_string())
+}

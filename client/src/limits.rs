@@ -1,0 +1,42 @@
+//! Every limit of the client, named, with its unit.
+//!
+//! Must not know: what the limits protect in the daemon; those come with `initialize`.
+
+use std::time::Duration;
+
+/// Bytes of one line the client reads from the daemon at most; a longer one ends the connection.
+pub const FRAME_BYTES_MAX: usize = 64 << 20;
+/// Frames that may wait to be written.
+pub const OUTGOING_FRAMES_MAX: usize = 64;
+/// Notifications that may wait to be taken; the daemon is then read no further until some are.
+pub const NOTIFICATIONS_MAX: usize = 1024;
+/// How long a daemon that was started, or is starting, may take until it answers.
+pub const START_MAX: Duration = Duration::from_secs(120);
+/// How long the first answer of a daemon that runs may take.
+pub const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
+/// How long the daemon may keep a person waiting before that is told.
+pub const WAIT_TOLD: Duration = Duration::from_millis(700);
+/// How long a daemon that was told to stop may take.
+pub const STOP_MAX: Duration = Duration::from_secs(30);
+/// First wait between two looks at a socket that is not there yet.
+pub const PROBE_MIN: Duration = Duration::from_millis(2);
+/// Longest wait between two looks.
+pub const PROBE_MAX: Duration = Duration::from_millis(50);
+/// Bytes of the daemon's log above which a new start begins a new file and keeps one old one.
+pub const LOG_BYTES_MAX: u64 = 8 << 20;
+/// Lines of the daemon's log shown when it ends early.
+pub const LOG_TAIL_LINES: usize = 12;
+/// Bytes read from the end of a log to find its last lines.
+pub const LOG_TAIL_BYTES: u64 = 256 << 10;
+/// Bytes taken from standard input as one text.
+pub const STDIN_BYTES_MAX: u64 = 4 << 20;
+/// Lines of one batch of an import.
+pub const IMPORT_BATCH_LINES: usize = 500;
+/// Bytes of one batch of an import.
+pub const IMPORT_BATCH_BYTES: usize = 1 << 20;
+/// Bytes of one line of an import.
+pub const IMPORT_LINE_BYTES_MAX: usize = 1 << 20;
+/// Refused lines an import keeps for its report.
+pub const IMPORT_REFUSED_MAX: usize = 1000;
+/// Items asked for in one page of a list or an export.
+pub const PAGE_ITEMS: u32 = 200;

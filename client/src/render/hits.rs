@@ -1,0 +1,176 @@
+//! What a recall found, and why it thinks so.
+//!
+//! Must not know: how the recall was asked for.
+
+use super::table::Align::{Left, Right};
+use super::{Style, escape, id, table, time, wrap};
+use tiro_schema::wire::Open;
+use tiro_schema::wire::memory::{Explain, Hit, OccurredAtSource, Source, Strength};
+
+/// Hits, best first. On a terminal: a numbered list; in a pipe a tab-separated line a hit:
+/// score, strength, id, category, date, text.
+pub fn hits(hits: &[Hit], style: &Style) -> String {
+    if !style.terminal {
+        return hits.iter().map(plain).collect();
+    }
+    let mut text = String::new();
+    for (i, hit) in hits.iter().enumerate() {
+        let score = format!("{:.2}", hit.score);
+        let lead = format!("{:>2}. {} ", i + 1, strength(&hit.strength, &score, style));
+        let body = escape::terminal(hit.passage.as_deref().unwrap_or(&hit.text));
+        for (n, line) in wrap::lines(&body, style.width.saturating_sub(9)).iter().enumerate() {
+            text.push_str(if n == 0 { &lead } else { "         " });
+            text.push_str(line);
+            text.push('\n');
+        }
+        for line in wrap::lines(&details(hit, style), style.width.saturating_sub(9)) {
+            text.push_str(&format!("         {}\n", style.dim(&line)));
+        }
+    }
+    text
+}
+
+fn plain(hit: &Hit) -> String {
+    let day = when(hit, &Style::PLAIN);
+    format!("{:.3}\t{}\t{}\t{}\t{day}\t{}\n", hit.score, hit.strength, hit.id, hit.category, escape::field(&hit.text))
+}
+
+/// The score in the colour of its strength.
+fn strength(strength: &Open<Strength>, score: &str, style: &Style) -> String {
+    match strength {
+        Open::Known(Strength::Strong) => style.bold(&style.green(score)),
+        Open::Known(Strength::Good) => style.green(score),
+        Open::Known(Strength::Weak) => style.yellow(score),
+        _ => style.dim(score),
+    }
+}
+
+fn when(hit: &Hit, style: &Style) -> String {
+    time::day(hit.occurred_at.as_ref().unwrap_or(&hit.created_at), style)
+}
+
+fn details(hit: &Hit, style: &Style) -> String {
+    let given = matches!(hit.occurred_at_source, Some(Open::Known(OccurredAtSource::Given)));
+    let mut parts = vec![id(&hit.id, style).to_owned(), hit.category.to_string()];
+    parts.push(if given { when(hit, style) } else { format!("noted {}", time::day(&hit.created_at, style)) });
+    if hit.space != tiro_schema::DEFAULT_SPACE {
+        parts.push(format!("in {}", escape::terminal_line(&hit.space)));
+    }
+    parts.extend(hit.tags.iter().map(|tag| format!("#{}", escape::terminal_line(tag))));
+    parts.extend(hit.sources.first().and_then(source));
+    if hit.pinned {
+        parts.push("pinned".to_owned());
+    }
+    if hit.conflict == Some(true) {
+        parts.push("conflicts with another".to_owned());
+    }
+    parts.join(" · ")
+}
+
+/// A source on one line: who said it, where.
+pub fn source(source: &Source) -> Option<String> {
+    let place = match (&source.session, source.position) {
+        (Some(session), Some(position)) => Some(format!("{session}:{position}")),
+        (Some(session), None) => Some(session.clone()),
+        _ => source.uri.clone().or_else(|| source.program.clone()),
+    };
+    match (&source.speaker, place) {
+        (Some(speaker), Some(place)) => Some(format!("{speaker} in {place}")),
+        (Some(speaker), None) => Some(speaker.clone()),
+        (None, place) => place,
+    }
+    .map(|text| escape::terminal_line(&text))
+}
+
+/// The parts of the scores, a row a hit; empty when no hit carries them.
+pub fn explained(hits: &[Hit], style: &Style) -> String {
+    let rows: Vec<Vec<String>> =
+        hits.iter().enumerate().filter_map(|(i, hit)| Some(parts(i + 1, hit, hit.explain.as_ref()?, style))).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    table::table(&HEAD, &rows, style)
+}
+
+const HEAD: [(&str, table::Align); 10] = [
+    ("#", Right),
+    ("id", Left),
+    ("score", Right),
+    ("relevance", Right),
+    ("lexical", Right),
+    ("dense z", Right),
+    ("cosine", Right),
+    ("decay", Right),
+    ("age", Right),
+    ("ranks", Left),
+];
+
+fn parts(place: usize, hit: &Hit, why: &Explain, style: &Style) -> Vec<String> {
+    let number = |value: Option<f32>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
+    let rank = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
+    let ranks = format!("lex {} vec {} undecayed {}", rank(why.lexical_rank), rank(why.vector_rank), why.rank_without_decay);
+    let half_life = why.half_life_days.map_or_else(|| "pinned".to_owned(), time::days);
+    vec![
+        place.to_string(),
+        id(&hit.id, style).to_owned(),
+        format!("{:.3}", hit.score),
+        format!("{:.3}", why.relevance),
+        format!("{:.2} ({:.1}/{:.1}) x{:.1}", why.lexical, why.bm25, why.bm25_ideal, why.weight_lexical),
+        format!("{} x{:.1}", number(why.z), why.weight_dense),
+        number(why.cosine),
+        format!("{:.3}", why.decay),
+        format!("{} of {half_life}", time::days(why.age_days)),
+        ranks,
+    ]
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A hit with every part.
+    pub(crate) fn hit() -> Hit {
+        serde_json::from_value(serde_json::json!({
+            "id": "3f2a9c1d-0000-4000-8000-000000000001", "text": "数据库选了 redb，\tREQ-2041", "kind": "episodic", "category": "fact",
+            "space": "work", "tags": ["storage"], "status": "active", "createdAt": "2026-03-05T12:00:00.000Z",
+            "sources": [{"session": "design", "position": 3, "speaker": "林"}], "score": 0.8213, "strength": "strong", "pinned": false,
+            "explain": {"bm25": 4.0, "bm25Ideal": 8.0, "lexical": 0.5, "cosine": 0.71, "z": 2.5, "lexicalRank": 1, "weightLexical": 0.6,
+                "weightDense": 0.4, "relevance": 0.85, "decay": 0.966, "ageDays": 12.0, "halfLifeDays": 365.0, "rankWithoutDecay": 1}
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_pipe_gets_one_line_a_hit_with_the_whole_id() {
+        let text = hits(&[hit()], &Style::PLAIN);
+        assert_eq!(text.lines().count(), 1);
+        let fields: Vec<&str> = text.trim_end().split('\t').collect();
+        assert_eq!(fields[..4], ["0.821", "strong", "3f2a9c1d-0000-4000-8000-000000000001", "fact"]);
+        assert_eq!(fields[5], "数据库选了 redb，\\tREQ-2041");
+    }
+
+    #[test]
+    fn a_terminal_gets_the_short_id_the_source_and_safe_text() {
+        let mut evil = hit();
+        evil.text.push('\u{1b}');
+        let text = hits(&[evil], &Style { terminal: true, colour: false, width: 120 });
+        assert!(text.contains("3f2a9c1d ·") && text.contains("in work") && text.contains("林 in design:3"), "{text}");
+        assert!(!text.contains('\u{1b}') && text.contains("\\u{1b}"));
+    }
+
+    #[test]
+    fn every_part_of_a_score_is_shown() {
+        for style in [Style::PLAIN, Style { terminal: true, colour: false, width: 200 }] {
+            let text = explained(&[hit()], &style);
+            for part in
+                ["0.821", "0.850", "4.0/8.0", "x0.6", "2.50", "x0.4", "0.71", "0.966", "12 d of 365 d", "lex 1 vec - undecayed 1"]
+            {
+                assert!(text.contains(part), "{part} in {text}");
+            }
+        }
+        let mut bare = hit();
+        bare.explain = None;
+        assert_eq!(explained(&[bare], &Style::PLAIN), "");
+    }
+}

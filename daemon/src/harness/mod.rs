@@ -1,0 +1,71 @@
+//! The harness: it performs what the decision layer decides. Context, model calls, tools, time, and the line of turns of
+//! every session.
+//!
+//! Must not know: sockets. What a turn does next is decided in `agent`; what is kept is written by `session`.
+
+mod items;
+mod lanes;
+mod memories;
+mod model;
+mod prompt;
+mod recover;
+mod tools;
+mod turn;
+mod verbs;
+
+pub use memories::{Memories, MemoryFuture};
+pub use model::{Discovery, ModelSlot};
+pub use tools::tool_specs;
+
+use crate::session::Sessions;
+use lanes::Lanes;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The agent of this daemon. Cheap to clone.
+#[derive(Clone)]
+pub struct Harness {
+    inner: Arc<Inner>,
+}
+
+/// What a person may set about turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AgentSettings {
+    /// Model calls with tools of a turn whose budget does not say; the daemon's own if `None`.
+    pub steps: Option<u32>,
+}
+
+struct Inner {
+    settings: AgentSettings,
+    sessions: Sessions,
+    memories: Arc<dyn Memories>,
+    model: ModelSlot,
+    lanes: Lanes,
+    stopping: CancellationToken,
+}
+
+impl Harness {
+    /// Over sessions, memories and the model. Needs a tokio runtime; [`Harness::resume`] takes up what a stop left.
+    pub fn new(sessions: Sessions, memories: Arc<dyn Memories>, model: ModelSlot, settings: AgentSettings) -> Harness {
+        let inner = Inner { settings, sessions, memories, model, lanes: Lanes::default(), stopping: CancellationToken::new() };
+        Harness { inner: Arc::new(inner) }
+    }
+
+    /// The sessions.
+    pub fn sessions(&self) -> &Sessions {
+        &self.inner.sessions
+    }
+
+    /// The model.
+    pub fn model(&self) -> &ModelSlot {
+        &self.inner.model
+    }
+
+    /// Whether a session has a running turn.
+    pub fn is_running(&self, session: u64) -> bool {
+        self.inner.lanes.is_running(session)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! The one loop: `agent::step` decides; here each effect is performed, its outcome stored, and the event fed back.
+//!
+//! Must not know: how a decision is made, who follows the session, which turn comes next.
+
+use super::tools::{self, ToolContext};
+use super::{Inner, prompt};
+use crate::agent::{Cause, Effect, Event, PlannedCall, StepConfig, StepState, Synthetic, ToolInfo, ToolOutcome, step};
+use crate::limits;
+use crate::model::{ChatMessage, ErrorClass, Provider};
+use crate::session::context::{Budget, Parts};
+use crate::session::{Entry, NewEvent, NewMessage, SessionError};
+use crate::tool::{SideEffect, ToolResult, ToolSpec};
+use futures_util::FutureExt;
+use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tiro_schema::convert::{termination_code, turn_status_code};
+use tiro_schema::record::TurnRecord;
+use tiro_schema::wire::event::ItemKind;
+use tiro_schema::wire::session::{ContentBlock, Role};
+use tiro_schema::wire::turn::{TerminationReason, TurnStatus};
+use tiro_schema::{ErrorKind, ErrorObject};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A turn that runs.
+pub(super) struct Run {
+    pub inner: Arc<Inner>,
+    pub provider: Arc<dyn Provider>,
+    /// Model named by the session, if it names one.
+    pub model: Option<String>,
+    pub turn: TurnRecord,
+    pub session_id: String,
+    pub turn_id: String,
+    pub specs: Arc<Vec<ToolSpec>>,
+    pub tools: ToolContext,
+    pub parts: Parts,
+    pub budget: Budget,
+    pub cancel: CancellationToken,
+    pub deadline: Instant,
+    /// What failed, for the turn's row.
+    pub failure: Option<ErrorObject>,
+    /// Tool of every call of this turn.
+    pub names: HashMap<String, String>,
+    pub items: u32,
+    results: HashMap<String, String>,
+}
+
+/// What a new run is made of.
+pub(super) struct Setup {
+    pub inner: Arc<Inner>,
+    pub provider: Arc<dyn Provider>,
+    pub model: Option<String>,
+    pub turn: TurnRecord,
+    pub session_id: String,
+    pub turn_id: String,
+    pub tools: ToolContext,
+    pub history: Vec<ChatMessage>,
+    pub cancel: CancellationToken,
+}
+
+/// Calls that wait, and calls that run.
+#[derive(Default)]
+struct Running {
+    waiting: VecDeque<PlannedCall>,
+    in_order: bool,
+    tasks: JoinSet<(String, ToolResult)>,
+}
+
+impl Run {
+    /// A run of a turn that is still queued.
+    pub fn new(setup: Setup) -> Run {
+        let today = crate::clock::format(setup.inner.sessions.clock().now_ms(), None).0;
+        let system = prompt::system(today.get(..10).unwrap_or_default());
+        let time_ms = match setup.turn.time_ms_max {
+            0 => limits::TURN_TIME_MS_MAX,
+            ms => ms.min(limits::TURN_TIME_MS_MAX),
+        };
+        let budget = Budget { window: setup.inner.model.window_tokens() };
+        Run {
+            budget,
+            parts: Parts { system, history: setup.history, ..Parts::default() },
+            deadline: Instant::now() + std::time::Duration::from_millis(time_ms),
+            specs: Arc::new(tools::tool_specs()),
+            inner: setup.inner,
+            provider: setup.provider,
+            model: setup.model,
+            turn: setup.turn,
+            session_id: setup.session_id,
+            turn_id: setup.turn_id,
+            tools: setup.tools,
+            cancel: setup.cancel,
+            failure: None,
+            names: HashMap::new(),
+            items: 0,
+            results: HashMap::new(),
+        }
+    }
+
+    /// Runs to the end; everything is stored on the way.
+    ///
+    /// # Errors
+    /// The store's: the turn is then over without its end being stored.
+    pub async fn run(mut self) -> Result<(), SessionError> {
+        self.begin().await?;
+        let tools =
+            self.specs.iter().map(|spec| ToolInfo { name: spec.name.to_owned(), changes: spec.side_effect != SideEffect::None });
+        let config = StepConfig { step_limit: self.turn.steps_max, tools: tools.collect() };
+        let (mut state, effects) = step(StepState::new(config), Event::Started);
+        let mut effects: VecDeque<Effect> = effects.into();
+        let mut running = Running::default();
+        loop {
+            let event = match effects.pop_front() {
+                Some(Effect::Finish { reason, cause }) => return self.finish(reason, cause).await,
+                Some(Effect::Answer { call_id, answer }) => {
+                    self.answer(call_id, answer).await?;
+                    continue;
+                }
+                Some(Effect::RunTools { calls, in_order }) => {
+                    running = Running { waiting: calls.into(), in_order, tasks: JoinSet::new() };
+                    continue;
+                }
+                Some(Effect::CallModel { with_tools, note }) => self.call_model(with_tools, note).await?,
+                None => self.next_result(&mut running).await,
+            };
+            if matches!(event, Event::Cancelled | Event::OutOfBudget) {
+                running = Running::default();
+            }
+            let (next, more) = step(state, event);
+            state = next;
+            effects.extend(more);
+        }
+    }
+
+    /// The input becomes a message, the turn runs, memory is recalled.
+    async fn begin(&mut self) -> Result<(), SessionError> {
+        let content: Vec<ContentBlock> = serde_json::from_str(&self.turn.input_json).unwrap_or_default();
+        let texts = content.iter().filter_map(|block| match block {
+            ContentBlock::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        self.turn.input_json.clear();
+        self.turn.status = turn_status_code(TurnStatus::Running);
+        let said = NewMessage { role: Role::User, content, partial: false };
+        self.journal(vec![said], vec![NewEvent::TurnStarted]).await?;
+        self.parts.memory = self.recall(&text).await;
+        self.parts.turn.push(ChatMessage::User(text));
+        Ok(())
+    }
+
+    /// The next result of a call, or what ends the waiting.
+    async fn next_result(&mut self, running: &mut Running) -> Event {
+        while !(running.waiting.is_empty() || running.in_order && !running.tasks.is_empty()) {
+            let Some(call) = running.waiting.pop_front() else { break };
+            let work = tools::run(self.tools.clone(), Arc::clone(&self.specs), call.name, call.id.clone(), call.arguments);
+            running.tasks.spawn(async move {
+                let outcome = AssertUnwindSafe(work).catch_unwind().await;
+                (
+                    call.id,
+                    outcome.unwrap_or_else(|_| ToolResult::error("The tool failed by a fault of the daemon. Go on without it.")),
+                )
+            });
+        }
+        tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Event::Cancelled,
+            () = tokio::time::sleep_until(self.deadline) => Event::OutOfBudget,
+            done = running.tasks.join_next() => match done {
+                Some(Ok((call_id, result))) => {
+                    self.turn.tool_calls += 1;
+                    tracing::info!(turn = self.turn_id, call = call_id, error = result.is_error, "tool call");
+                    Event::ToolFinished { call_id, outcome: ToolOutcome { text: result.text, is_error: result.is_error } }
+                }
+                // Nothing runs any more though the step waits for a result: a fault, which ends the turn.
+                Some(Err(_)) | None => Event::Cancelled,
+            },
+        }
+    }
+
+    /// Stores the result of a call.
+    async fn answer(&mut self, call_id: String, answer: Result<ToolOutcome, Synthetic>) -> Result<(), SessionError> {
+        let (text, is_error) = match answer {
+            Ok(outcome) => (outcome.text, outcome.is_error),
+            Err(synthetic) => {
+                let first = match &synthetic {
+                    Synthetic::Repeat { of } => self.results.get(of).map(String::as_str),
+                    _ => None,
+                };
+                let known: Vec<&str> = self.specs.iter().map(|spec| spec.name).collect();
+                let is_error = !matches!(synthetic, Synthetic::Repeat { .. });
+                (prompt::synthetic(&synthetic, &known, first), is_error)
+            }
+        };
+        let name = self.names.get(&call_id).cloned().unwrap_or_default();
+        let block = ContentBlock::ToolResult { call_id: call_id.clone(), name: name.clone(), text: text.clone(), is_error };
+        let item_id = self.next_item();
+        let kind = ItemKind::ToolResult;
+        let events = vec![
+            NewEvent::ItemStarted { item_id: item_id.clone(), kind },
+            NewEvent::ItemCompleted { item_id, kind, content: block.clone() },
+        ];
+        self.journal(vec![NewMessage { role: Role::Tool, content: vec![block], partial: false }], events).await?;
+        self.results.insert(call_id.clone(), text.clone());
+        self.parts.turn.push(ChatMessage::ToolResult { call_id, name, text });
+        Ok(())
+    }
+
+    /// Stores the end.
+    async fn finish(mut self, reason: TerminationReason, cause: Cause) -> Result<(), SessionError> {
+        let reason = match reason {
+            TerminationReason::Cancelled if self.inner.stopping.is_cancelled() => TerminationReason::Interrupted,
+            other => other,
+        };
+        self.turn.status = turn_status_code(status_of(reason));
+        self.turn.termination = Some(termination_code(reason));
+        let failure = self.failure.take().filter(|_| cause != Cause::None).or_else(|| failure_of(reason));
+        self.turn.error_json = failure.and_then(|error| serde_json::to_string(&error).ok());
+        self.journal(Vec::new(), vec![NewEvent::TurnCompleted]).await?;
+        tracing::info!(
+            turn = self.turn_id,
+            session = self.session_id,
+            ?reason,
+            input_tokens = self.turn.input_tokens,
+            output_tokens = self.turn.output_tokens,
+            model_calls = self.turn.model_calls,
+            tool_calls = self.turn.tool_calls,
+            "turn ended"
+        );
+        Ok(())
+    }
+
+    /// Stores messages and events with the turn's row as it is.
+    pub async fn journal(&self, messages: Vec<NewMessage>, events: Vec<NewEvent>) -> Result<(), SessionError> {
+        self.inner.sessions.journal(Entry { turn: self.turn.clone(), messages, events }).await
+    }
+
+    /// An item id, unique in the session.
+    pub fn next_item(&mut self) -> String {
+        self.items += 1;
+        format!("{}:{}", self.turn_id, self.items)
+    }
+}
+
+/// The status a reason stands for.
+pub(super) fn status_of(reason: TerminationReason) -> TurnStatus {
+    match reason {
+        TerminationReason::Completed
+        | TerminationReason::GaveUp
+        | TerminationReason::NeedsInput
+        | TerminationReason::StepLimit => TurnStatus::Completed,
+        TerminationReason::Cancelled => TurnStatus::Cancelled,
+        TerminationReason::Interrupted => TurnStatus::Interrupted,
+        _ => TurnStatus::Failed,
+    }
+}
+
+/// The error of an end that no failed call explains.
+fn failure_of(reason: TerminationReason) -> Option<ErrorObject> {
+    let (message, hint) = match reason {
+        TerminationReason::DuplicateCall => ("the model repeated one call over and over", "ask in other words"),
+        TerminationReason::Budget => ("the turn's budget of tokens or time is used up", "give the turn a larger budget"),
+        TerminationReason::OutputLimit => {
+            ("the model's output limit cut its reply", "raise maxOutputTokens in [model], or ask for less")
+        }
+        TerminationReason::ModelError => ("the model answered neither text nor call", "ask again, or use another model"),
+        _ => return None,
+    };
+    Some(ErrorObject::new(ErrorKind::ModelError, message).with_hint(hint))
+}
+
+/// A failed model call as the turn's error.
+pub(super) fn model_failure(error: &crate::model::ModelError) -> ErrorObject {
+    let hint = match error.class {
+        ErrorClass::Unauthorized => "check the key in the variable that [model] apiKeyEnv names",
+        ErrorClass::ContextOverflow => "set contextTokens in [model] to the model's window, or begin a new session",
+        ErrorClass::Network => "is the model server running? daemon/status says where it is expected",
+        ErrorClass::RateLimited | ErrorClass::Overloaded => "wait a little and ask again",
+        _ => "see the message of the model provider",
+    };
+    ErrorObject::new(ErrorKind::ModelError, error.message.clone())
+        .with_hint(hint)
+        .with("class", error.class.as_str())
+        .with("attempts", error.attempts)
+}

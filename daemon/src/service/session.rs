@@ -1,0 +1,65 @@
+//! `session/*`: which method is which verb.
+//!
+//! Must not know: what the verbs do.
+
+use super::call::call;
+use super::error::method_not_found;
+use crate::connection::ConnectionHandle;
+use crate::harness::Harness;
+use crate::session::SessionError;
+use serde_json::Value;
+use tiro_schema::ErrorObject;
+use tiro_schema::wire::session::{Empty, Session, SessionAttachParams, SessionAttachResult, SessionIdParams};
+
+/// Answers a method of the group `session`.
+///
+/// # Errors
+/// What the verb says; `methodNotFound` for a name that is not built.
+pub async fn dispatch(
+    harness: &Harness,
+    method: &str,
+    params: Value,
+    connection: &ConnectionHandle,
+) -> Result<Value, ErrorObject> {
+    let sessions = harness.sessions();
+    match method {
+        "session/new" => call(params, |p| sessions.create(p)).await,
+        "session/get" => call(params, |p| get(harness, p)).await,
+        "session/list" => call(params, |p| async move { sessions.list(&p, &|key| harness.is_running(key)) }).await,
+        "session/update" => call(params, |p| async move { show(harness, &sessions.update(p).await?) }).await,
+        "session/delete" => call(params, |p| harness.delete_session(p)).await,
+        "session/messages" => call(params, |p| async move { sessions.messages(&p) }).await,
+        "session/attach" => call(params, |p| attach(harness, connection, p)).await,
+        "session/detach" => call(params, |p| detach(harness, connection, p)).await,
+        _ => Err(method_not_found(method)),
+    }
+}
+
+fn show(harness: &Harness, record: &tiro_schema::record::SessionRecord) -> Result<Session, SessionError> {
+    harness.sessions().describe(record, harness.is_running(record.key))
+}
+
+async fn get(harness: &Harness, params: SessionIdParams) -> Result<Session, SessionError> {
+    show(harness, &harness.sessions().find(&params.session_id)?)
+}
+
+async fn attach(
+    harness: &Harness,
+    connection: &ConnectionHandle,
+    params: SessionAttachParams,
+) -> Result<SessionAttachResult, SessionError> {
+    let sessions = harness.sessions();
+    let session = sessions.find(&params.session_id)?;
+    let after = params.from_event.unwrap_or(session.event_seq).min(session.event_seq);
+    let is_following = sessions.feeds().follow(sessions.store().clone(), session.key, connection.clone(), after);
+    if !is_following {
+        return Err(SessionError::Overloaded { what: "clients follow this session" });
+    }
+    Ok(SessionAttachResult { event_seq: session.event_seq, running_turn: harness.running_turn(session.key) })
+}
+
+async fn detach(harness: &Harness, connection: &ConnectionHandle, params: SessionIdParams) -> Result<Empty, SessionError> {
+    let session = harness.sessions().find(&params.session_id)?;
+    harness.sessions().feeds().unfollow(session.key, connection.id());
+    Ok(Empty {})
+}

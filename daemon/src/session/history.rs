@@ -1,0 +1,240 @@
+//! Stored messages as a model reads them, and back. Pure, but for one read.
+//!
+//! Whatever is stored, what comes out pairs: each call has exactly one result right after its message. Must not know: budgets, turns.
+
+use super::rows::content;
+use super::{SessionError, Sessions};
+use crate::limits;
+use crate::model::{ChatMessage, MalformedArgs, ModelReply, OpaqueBlock, ToolCall};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use tiro_schema::convert::role_of;
+use tiro_schema::record::MessageRecord;
+use tiro_schema::wire::session::{ContentBlock, Role};
+
+/// What a result says that was never stored.
+pub const RESULT_UNKNOWN: &str =
+    "The daemon stopped while this call ran: whether it took effect is unknown. Look before doing it again.";
+
+/// An opaque block as it stands in a `Thinking` block of a stored message.
+#[derive(Serialize, Deserialize)]
+struct StoredOpaque {
+    kind: String,
+    origin: String,
+    body: String,
+    /// The call it belongs to, if it belongs to one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_id: Option<String>,
+}
+
+/// The blocks of a reply, to be stored.
+pub fn assistant_blocks(reply: &ModelReply) -> Vec<ContentBlock> {
+    let stored = |block: &OpaqueBlock, call_id: Option<&str>| {
+        let whole = StoredOpaque {
+            kind: block.kind.clone(),
+            origin: block.origin.clone(),
+            body: block.body.clone(),
+            call_id: call_id.map(str::to_owned),
+        };
+        ContentBlock::Thinking { text: String::new(), opaque: serde_json::to_string(&whole).ok() }
+    };
+    let mut blocks = Vec::new();
+    if !reply.thinking.is_empty() {
+        blocks.push(ContentBlock::Thinking { text: reply.thinking.clone(), opaque: None });
+    }
+    blocks.extend(reply.opaque.iter().map(|block| stored(block, None)));
+    if !reply.text.is_empty() {
+        blocks.push(ContentBlock::Text { text: reply.text.clone() });
+    }
+    for call in &reply.tool_calls {
+        blocks.extend(call.opaque.iter().map(|block| stored(block, Some(&call.id))));
+        blocks.push(call_block(call));
+    }
+    blocks
+}
+
+/// The block of a call.
+pub fn call_block(call: &ToolCall) -> ContentBlock {
+    let arguments = match &call.arguments {
+        Ok(arguments) => arguments.clone(),
+        Err(malformed) => Value::String(malformed.raw.clone()),
+    };
+    ContentBlock::ToolCall { call_id: call.id.clone(), name: call.name.clone(), arguments }
+}
+
+/// Stored messages, oldest first, as a model reads them.
+pub fn chat_messages(records: &[MessageRecord]) -> Vec<ChatMessage> {
+    let messages = records.iter().flat_map(|record| match role_of(record.role) {
+        Some(Role::Assistant) => vec![assistant(record)],
+        Some(Role::Tool) => content(record).into_iter().filter_map(result).collect(),
+        _ => vec![ChatMessage::User(text_of(record))],
+    });
+    with_every_call_answered(messages.collect())
+}
+
+fn text_of(record: &MessageRecord) -> String {
+    let texts = content(record).into_iter().filter_map(|block| match block {
+        ContentBlock::Text { text } => Some(text),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+fn assistant(record: &MessageRecord) -> ChatMessage {
+    let (mut text, mut tool_calls, mut opaque) = (String::new(), Vec::new(), Vec::new());
+    let mut companions: HashMap<String, OpaqueBlock> = HashMap::new();
+    for block in content(record) {
+        match block {
+            ContentBlock::Text { text: more } => text.push_str(&more),
+            ContentBlock::Thinking { opaque: Some(stored), .. } => {
+                let Ok(stored) = serde_json::from_str::<StoredOpaque>(&stored) else { continue };
+                let block = OpaqueBlock { kind: stored.kind, origin: stored.origin, body: stored.body };
+                match stored.call_id {
+                    Some(call_id) => drop(companions.insert(call_id, block)),
+                    None => opaque.push(block),
+                }
+            }
+            ContentBlock::ToolCall { call_id, name, arguments } => {
+                let arguments = match arguments {
+                    Value::String(raw) => {
+                        Err(MalformedArgs { reason: "the arguments were no JSON object".to_owned(), raw, truncated: false })
+                    }
+                    object => Ok(object),
+                };
+                let companion = companions.remove(&call_id);
+                tool_calls.push(ToolCall { id: call_id, name, arguments, opaque: companion });
+            }
+            ContentBlock::Thinking { .. } | ContentBlock::ToolResult { .. } => {}
+        }
+    }
+    if record.partial {
+        text.push_str(" [this reply was cut off]");
+    }
+    ChatMessage::Assistant { text, tool_calls, opaque }
+}
+
+fn result(block: ContentBlock) -> Option<ChatMessage> {
+    match block {
+        ContentBlock::ToolResult { call_id, name, text, .. } => Some(ChatMessage::ToolResult { call_id, name, text }),
+        _ => None,
+    }
+}
+
+/// Gives every call that has no result a synthetic one, and leaves out results without a call, or a second one.
+pub fn with_every_call_answered(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
+    let mut open: Vec<(String, String)> = Vec::new();
+    for message in messages {
+        match &message {
+            ChatMessage::ToolResult { call_id, .. } => {
+                let Some(at) = open.iter().position(|(id, _)| id == call_id) else { continue };
+                open.remove(at);
+            }
+            ChatMessage::Assistant { tool_calls, .. } => {
+                answer(&mut open, &mut out);
+                open.extend(tool_calls.iter().map(|call| (call.id.clone(), call.name.clone())));
+            }
+            ChatMessage::System(_) | ChatMessage::User(_) => answer(&mut open, &mut out),
+        }
+        out.push(message);
+    }
+    answer(&mut open, &mut out);
+    out
+}
+
+fn answer(open: &mut Vec<(String, String)>, out: &mut Vec<ChatMessage>) {
+    out.extend(open.drain(..).map(|(call_id, name)| ChatMessage::ToolResult { call_id, name, text: RESULT_UNKNOWN.to_owned() }));
+}
+
+/// Calls of stored messages, oldest first, that have no result: id and tool.
+pub fn open_calls(records: &[MessageRecord]) -> Vec<(String, String)> {
+    let blocks: Vec<ContentBlock> = records.iter().flat_map(content).collect();
+    let answered: HashSet<&String> = blocks
+        .iter()
+        .filter_map(|block| match block {
+            ContentBlock::ToolResult { call_id, .. } => Some(call_id),
+            _ => None,
+        })
+        .collect();
+    let open = blocks.iter().filter_map(|block| match block {
+        ContentBlock::ToolCall { call_id, name, .. } if !answered.contains(call_id) => Some((call_id.clone(), name.clone())),
+        _ => None,
+    });
+    open.collect()
+}
+
+/// The newest messages of a session as a model reads them, oldest first. Begins with something a user said.
+///
+/// # Errors
+/// The store's.
+pub fn load_history(sessions: &Sessions, session: u64) -> Result<Vec<ChatMessage>, SessionError> {
+    let mut records = sessions.newest_messages(session, limits::AGENT_HISTORY_MESSAGES_MAX)?;
+    records.reverse();
+    let begin = records.iter().position(|record| role_of(record.role) == Some(Role::User)).unwrap_or(records.len());
+    Ok(chat_messages(&records[begin..]))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use tiro_schema::convert::role_code;
+
+    fn record(role: Role, content: &[ContentBlock]) -> MessageRecord {
+        let content_json = serde_json::to_string(content).unwrap();
+        MessageRecord { role: role_code(role), content_json, ..MessageRecord::default() }
+    }
+
+    fn call(id: &str, arguments: Result<Value, MalformedArgs>) -> ToolCall {
+        let block = OpaqueBlock { kind: "extra_content".to_owned(), origin: "m".to_owned(), body: "{\"s\":\"+/=\"}".to_owned() };
+        ToolCall { id: id.to_owned(), name: "f".to_owned(), arguments, opaque: Some(block) }
+    }
+
+    // A7: what only the provider can read comes back as it came, each block with its call
+    #[test]
+    fn a_reply_comes_back_as_it_was() {
+        let malformed =
+            MalformedArgs { reason: "the arguments were no JSON object".to_owned(), raw: "{oops".to_owned(), truncated: false };
+        let reply = ModelReply {
+            text: "hello".to_owned(),
+            thinking: "hm".to_owned(),
+            opaque: vec![OpaqueBlock { kind: "reasoning_details".to_owned(), origin: "m".to_owned(), body: "[1]".to_owned() }],
+            tool_calls: vec![call("a", Ok(json!({"x": 1}))), call("b", Err(malformed))],
+            ..ModelReply::default()
+        };
+        let read = chat_messages(&[record(Role::Assistant, &assistant_blocks(&reply))]);
+        let expected = ChatMessage::Assistant { text: reply.text, tool_calls: reply.tool_calls, opaque: reply.opaque };
+        assert_eq!(read[0], expected);
+    }
+
+    // A18, SES-8: a history found broken is repaired
+    #[test]
+    fn a_call_without_result_gets_one_and_a_stray_result_goes() {
+        let calls = ModelReply { tool_calls: vec![call("a", Ok(json!({}))), call("b", Ok(json!({})))], ..ModelReply::default() };
+        let result = |id: &str| ContentBlock::ToolResult {
+            call_id: id.to_owned(),
+            name: "f".to_owned(),
+            text: "r".to_owned(),
+            is_error: false,
+        };
+        let records = [
+            record(Role::Tool, &[result("z")]),
+            record(Role::Assistant, &assistant_blocks(&calls)),
+            record(Role::Tool, &[result("b")]),
+            record(Role::Tool, &[result("b")]),
+            record(Role::User, &[ContentBlock::Text { text: "next".to_owned() }]),
+        ];
+        assert_eq!(open_calls(&records), [("a".to_owned(), "f".to_owned())]);
+        let ids: Vec<String> = chat_messages(&records)
+            .iter()
+            .map(|message| match message {
+                ChatMessage::ToolResult { call_id, .. } => call_id.clone(),
+                ChatMessage::Assistant { .. } => "assistant".to_owned(),
+                _ => "user".to_owned(),
+            })
+            .collect();
+        assert_eq!(ids, ["assistant", "b", "a", "user"]);
+    }
+}

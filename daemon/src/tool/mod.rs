@@ -1,0 +1,53 @@
+//! What a tool is: its name, what the model is told of it, and the check of its arguments before anything runs.
+//!
+//! Must not know: what any tool does, sessions, memories, models.
+
+pub mod schema;
+
+use serde_json::Value;
+use std::time::Duration;
+
+/// Whether a tool changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SideEffect {
+    /// It only looks.
+    None,
+    /// It changes what Tiro keeps.
+    Write,
+}
+
+/// A tool on offer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// `[A-Za-z0-9_-]{1,64}`.
+    pub name: &'static str,
+    /// Action, object and limit, two lines at most.
+    pub description: &'static str,
+    /// JSON Schema of its arguments, within what [`schema::check`] knows.
+    pub parameters: Value,
+    /// Whether it changes anything.
+    pub side_effect: SideEffect,
+    /// How long a call may take.
+    pub timeout: Duration,
+}
+
+/// What a call gave the model to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The text.
+    pub text: String,
+    /// Whether it is an error.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A result.
+    pub fn ok(text: impl Into<String>) -> ToolResult {
+        ToolResult { text: text.into(), is_error: false }
+    }
+
+    /// An error in plain words.
+    pub fn error(text: impl Into<String>) -> ToolResult {
+        ToolResult { text: text.into(), is_error: true }
+    }
+}

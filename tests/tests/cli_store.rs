@@ -1,0 +1,54 @@
+//! `tiro store` and `tiro doctor`: verify, back up, restore, rebuild, and the way out of a damaged store.
+
+use tiro_tests::Tiro;
+
+#[test]
+fn doctor_says_what_it_found_and_what_to_do() {
+    let tiro = Tiro::new();
+    let report = tiro.json(&["doctor"]);
+    assert_eq!(report["ok"], true, "{report}");
+    let names: Vec<&str> = report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
+    for name in ["folders", "socket", "tirod", "disk", "daemon", "versions", "store", "index", "embedder", "model"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    let text = tiro.ok(&["doctor"]);
+    assert!(text.contains("ok    daemon") && !text.contains('\u{1b}'), "{text}");
+}
+
+// STORE-2
+#[test]
+fn the_store_is_verified_backed_up_rebuilt_and_restored() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "in the backup"]);
+    assert_eq!(tiro.json(&["store", "verify"])["ok"], true);
+    let path = tiro.home().join("copy.backup");
+    let backup = tiro.json(&["store", "backup", path.to_str().unwrap()]);
+    assert!(backup["bytes"].as_u64().unwrap() > 0 && path.exists());
+    tiro.ok(&["remember", "after the backup, gone with it"]);
+    assert_eq!(tiro.json(&["store", "rebuild"])["documents"], 2);
+    let restored = tiro.json(&["store", "restore", path.to_str().unwrap()]);
+    assert_eq!(restored["memories"], 1);
+    assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 1);
+    tiro.run(&["store", "restore", "/nonexistent.backup"]).exits(1);
+}
+
+// STORE-2
+#[test]
+fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "before the damage"]);
+    tiro.ok(&["store", "backup"]);
+    tiro.ok(&["daemon", "stop"]);
+    let store = tiro.home().join("data").join(tiro_daemon::store::STORE_FILE);
+    // The head still says that it is a store; nothing behind it is right.
+    let mut bytes = std::fs::read(&store).unwrap();
+    bytes[4096..].fill(0xa5);
+    std::fs::write(&store, &bytes).unwrap();
+    let refused = tiro.run(&["list"]).exits(3);
+    assert!(refused.stderr.contains("damaged") && refused.stderr.contains("tiro store restore"), "{}", refused.stderr);
+    assert!(std::fs::read(&store).unwrap() == bytes, "never overwritten");
+    tiro.run(&["doctor"]).exits(3);
+    let restored = tiro.json(&["store", "restore"]);
+    assert!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap() == bytes, "set aside, not deleted");
+    assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
+}
