@@ -134,7 +134,7 @@ pub fn release_binaries() -> Result<PathBuf> {
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--release", "-p", "tiro-daemon", "-p", "tiro-client", "--bins"])
+        .args(["build", "--release", "--workspace", "--bins"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .status()?;
     if !status.success() {

@@ -18,6 +18,8 @@ pub struct Caller {
     pub progress: Option<ProgressSink>,
     /// Cancelled when the caller cancels the request or goes away.
     pub cancel: CancellationToken,
+    /// Cancelled once the answer is on its way: what has to follow an answer waits for it.
+    pub answered: CancellationToken,
 }
 
 impl Caller {
@@ -32,6 +34,7 @@ impl Caller {
             },
             progress: None,
             cancel: CancellationToken::new(),
+            answered: CancellationToken::new(),
         }
     }
 

@@ -24,7 +24,7 @@ impl Redaction {
     fn member(&mut self, name: &str, value: &Value) -> Value {
         let is_path = value.as_str().is_some_and(|text| text.starts_with('/'));
         let word = match name {
-            "pid" | "uid" | "residentBytes" | "storeBytes" | "indexBytes" | "elapsedMs" | "epoch" | "bytes" | "records" => {
+            "pid" | "uid" | "clients" | "residentBytes" | "storeBytes" | "indexBytes" | "elapsedMs" | "epoch" | "bytes" | "records" => {
                 "[number]"
             }
             "appliedSeq" | "tantivySeq" | "snapshotSeq" | "overlay" => "[number]",

@@ -103,7 +103,11 @@ async fn perform(shell: &Shell, places: &Places) -> Result<Value, Failure> {
     for (what, query) in QUESTIONS {
         let asked = Instant::now();
         let result = recall(&mut daemon, query).await?;
-        say(shell, || show::recalled(what, query, &result, asked.elapsed(), &shell.out))?;
+        let took = asked.elapsed();
+        say(shell, || show::recalled(what, query, &result, took, &shell.out))?;
+        if recalls.is_empty() {
+            say(shell, || show::legend(&shell.out))?;
+        }
         recalls.push(json!({"what": what, "query": query, "hits": result.hits, "belowThreshold": result.below_threshold}));
     }
     let status = handshake::status(daemon.connection()).await?;

@@ -101,6 +101,7 @@ pub async fn run(shell: &Shell, args: RecallArgs) -> Outcome {
         if !explained.is_empty() {
             text.push('\n');
             text.push_str(&explained);
+            text.push_str(&hits::legend(style));
         }
         text
     })?;

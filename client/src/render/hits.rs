@@ -82,45 +82,103 @@ pub fn source(source: &Source) -> Option<String> {
     .map(|text| escape::terminal_line(&text))
 }
 
-/// The parts of the scores, a row a hit; empty when no hit carries them.
+/// The parts of the scores, a row a hit; empty when no hit carries them. On a terminal a table; in a
+/// pipe a head line and one tab-separated line of bare values a hit.
 pub fn explained(hits: &[Hit], style: &Style) -> String {
-    let rows: Vec<Vec<String>> =
-        hits.iter().enumerate().filter_map(|(i, hit)| Some(parts(i + 1, hit, hit.explain.as_ref()?, style))).collect();
-    if rows.is_empty() {
-        return String::new();
+    let parts = hits.iter().enumerate().filter_map(|(i, hit)| Some((i + 1, hit, hit.explain.as_ref()?)));
+    let Some((_, _, first)) = parts.clone().next() else { return String::new() };
+    if !style.terminal {
+        let rows: Vec<Vec<String>> = parts.map(|(_, hit, why)| values(hit, why)).collect();
+        return table::table(&VALUES.map(|name| (name, Left)), &rows, style);
     }
-    table::table(&HEAD, &rows, style)
+    let words = format!("words x{:.1}", first.weight_lexical);
+    let meaning = format!("meaning x{:.1}", first.weight_dense);
+    let head: [(&str, table::Align); 8] = [
+        ("#", Right),
+        ("score", Right),
+        ("relevance", Right),
+        ("decay", Right),
+        (&words, Left),
+        (&meaning, Left),
+        ("ranks", Left),
+        ("age", Left),
+    ];
+    let rows: Vec<Vec<String>> = parts.map(|(place, hit, why)| cells(place, hit, why)).collect();
+    table::table(&head, &rows, style)
 }
 
-const HEAD: [(&str, table::Align); 10] = [
-    ("#", Right),
-    ("id", Left),
-    ("score", Right),
-    ("relevance", Right),
-    ("lexical", Right),
-    ("dense z", Right),
-    ("cosine", Right),
-    ("decay", Right),
-    ("age", Right),
-    ("ranks", Left),
+/// What the columns of the table mean; nothing in a pipe, where they carry the wire's names.
+pub fn legend(style: &Style) -> String {
+    if !style.terminal {
+        return String::new();
+    }
+    wrap::lines(LEGEND, style.width).iter().map(|line| style.dim(line) + "\n").collect()
+}
+
+/// What the columns of the table mean.
+const LEGEND: &str = "score = relevance x decay · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life";
+
+/// Names of the values in a pipe, as the wire names them.
+const VALUES: [&str; 16] = [
+    "id",
+    "score",
+    "relevance",
+    "decay",
+    "bm25",
+    "bm25Ideal",
+    "lexical",
+    "weightLexical",
+    "cosine",
+    "z",
+    "weightDense",
+    "lexicalRank",
+    "vectorRank",
+    "rankWithoutDecay",
+    "ageDays",
+    "halfLifeDays",
 ];
 
-fn parts(place: usize, hit: &Hit, why: &Explain, style: &Style) -> Vec<String> {
-    let number = |value: Option<f32>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2}"));
+fn values(hit: &Hit, why: &Explain) -> Vec<String> {
+    let number = |value: f32| format!("{value:.4}");
+    let some = |value: Option<f32>| value.map(number).unwrap_or_default();
+    let rank = |value: Option<u32>| value.map(|rank| rank.to_string()).unwrap_or_default();
+    vec![
+        hit.id.clone(),
+        number(hit.score),
+        number(why.relevance),
+        number(why.decay),
+        number(why.bm25),
+        number(why.bm25_ideal),
+        number(why.lexical),
+        number(why.weight_lexical),
+        some(why.cosine),
+        some(why.z),
+        number(why.weight_dense),
+        rank(why.lexical_rank),
+        rank(why.vector_rank),
+        why.rank_without_decay.to_string(),
+        number(why.age_days),
+        some(why.half_life_days),
+    ]
+}
+
+fn cells(place: usize, hit: &Hit, why: &Explain) -> Vec<String> {
     let rank = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |v| v.to_string());
-    let ranks = format!("lex {} vec {} undecayed {}", rank(why.lexical_rank), rank(why.vector_rank), why.rank_without_decay);
+    let meaning = match (why.z, why.cosine) {
+        (Some(z), Some(cosine)) => format!("{z:.2} ({cosine:.2})"),
+        (Some(z), None) => format!("{z:.2}"),
+        _ => "-".to_owned(),
+    };
     let half_life = why.half_life_days.map_or_else(|| "pinned".to_owned(), time::days);
     vec![
         place.to_string(),
-        id(&hit.id, style).to_owned(),
         format!("{:.3}", hit.score),
         format!("{:.3}", why.relevance),
-        format!("{:.2} ({:.1}/{:.1}) x{:.1}", why.lexical, why.bm25, why.bm25_ideal, why.weight_lexical),
-        format!("{} x{:.1}", number(why.z), why.weight_dense),
-        number(why.cosine),
         format!("{:.3}", why.decay),
-        format!("{} of {half_life}", time::days(why.age_days)),
-        ranks,
+        format!("{:.1}/{:.1}", why.bm25, why.bm25_ideal),
+        meaning,
+        format!("{} {} {}", rank(why.lexical_rank), rank(why.vector_rank), why.rank_without_decay),
+        format!("{} / {half_life}", time::days(why.age_days)),
     ]
 }
 
@@ -161,14 +219,15 @@ pub(crate) mod tests {
 
     #[test]
     fn every_part_of_a_score_is_shown() {
-        for style in [Style::PLAIN, Style { terminal: true, colour: false, width: 200 }] {
-            let text = explained(&[hit()], &style);
-            for part in
-                ["0.821", "0.850", "4.0/8.0", "x0.6", "2.50", "x0.4", "0.71", "0.966", "12 d of 365 d", "lex 1 vec - undecayed 1"]
-            {
-                assert!(text.contains(part), "{part} in {text}");
-            }
+        let shown = explained(&[hit()], &Style { terminal: true, colour: false, width: 80 });
+        for part in ["words x0.6", "meaning x0.4", "0.821", "0.850", "0.966", "4.0/8.0", "2.50 (0.71)", "1 - 1", "12 d / 365 d"] {
+            assert!(shown.contains(part), "{part} in {shown}");
         }
+        assert_eq!(shown.lines().count(), 3, "a row a hit at 80 columns: {shown}");
+        let plain = explained(&[hit()], &Style::PLAIN);
+        let lines: Vec<Vec<&str>> = plain.lines().map(|line| line.split('\t').collect()).collect();
+        assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 16, 16), "{plain}");
+        assert_eq!((lines[0][9], lines[1][9], lines[1][12]), ("z", "2.5000", ""));
         let mut bare = hit();
         bare.explain = None;
         assert_eq!(explained(&[bare], &Style::PLAIN), "");

@@ -3,7 +3,7 @@
 //! Must not know: what stands in the cells.
 
 use super::Style;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, TableComponent, presets};
 
 /// How a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +27,21 @@ pub fn table(head: &[(&str, Align)], rows: &[Vec<String>], style: &Style) -> Str
     framed(head, rows, style.width)
 }
 
-/// A table aligned in columns whatever reads it.
-pub fn framed(head: &[(&str, Align)], rows: &[Vec<String>], width: usize) -> String {
+fn framed(head: &[(&str, Align)], rows: &[Vec<String>], width: usize) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    for part in [TableComponent::HeaderLines, TableComponent::MiddleHeaderIntersections] {
+        table.set_style(part, '─');
+    }
     table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
     table.set_header(head.iter().map(|(name, align)| cell(name, *align)));
     for row in rows {
         table.add_row(row.iter().zip(head).map(|(text, (_, align))| cell(text, *align)));
     }
-    format!("{table}\n")
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
 fn cell(text: &str, align: Align) -> Cell {

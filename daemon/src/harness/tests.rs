@@ -310,3 +310,50 @@ async fn a_session_with_a_running_turn_can_be_deleted() {
     stage.harness.delete_session(params).await.unwrap();
     assert!(matches!(stage.harness.sessions().find(&stage.session).unwrap_err(), SessionError::NotFound { .. }));
 }
+
+// A18, A23, SES-8: a crash with four calls open: each gets one result that says its effect is unknown, and none runs again
+#[tokio::test]
+async fn calls_left_open_by_a_crash_get_results_and_do_not_run_again() {
+    use tiro_schema::record::TurnRecord;
+    use tiro_schema::wire::session::Role;
+    let dir = tempfile::tempdir().unwrap();
+    let stage = stage(dir.path(), json!([{"text": "on we go"}])).await;
+    let sessions = stage.harness.sessions().clone();
+    let session = sessions.find(&stage.session).unwrap().key;
+    let text = |text: &str| ContentBlock::Text { text: text.to_owned() };
+    let call = |id: &str| ContentBlock::ToolCall {
+        call_id: id.to_owned(),
+        name: "memory_remember".to_owned(),
+        arguments: json!({"text": id}),
+    };
+    let answered = ContentBlock::ToolResult {
+        call_id: "b".to_owned(),
+        name: "memory_remember".to_owned(),
+        text: "Kept.".to_owned(),
+        is_error: false,
+    };
+    let message = |role, content| crate::session::NewMessage { role, content, partial: false };
+    let turn = TurnRecord {
+        id: [9; 16],
+        session,
+        status: tiro_schema::convert::turn_status_code(TurnStatus::Running),
+        ..TurnRecord::default()
+    };
+    let messages = vec![
+        message(Role::User, vec![text("go")]),
+        message(Role::Assistant, ["a", "b", "c", "d", "e"].map(call).to_vec()),
+        message(Role::Tool, vec![answered]),
+    ];
+    sessions.journal(crate::session::Entry { turn, messages, events: vec![] }).await.unwrap();
+    stage.harness.resume().await.unwrap();
+    let ended_turn = stage.harness.wait(&crate::session::id_text(&[9; 16]), None).await.unwrap();
+    assert_eq!(ended(&ended_turn), as_ended(TurnStatus::Interrupted, TerminationReason::Interrupted));
+    assert_eq!(
+        stage.shape()[3..],
+        ["tool: result a error", "tool: result c error", "tool: result d error", "tool: result e error"]
+    );
+    assert!(stage.memories.kept.lock().is_empty(), "nothing runs again");
+    assert_eq!(stage.ask("and now?").await.text, "on we go");
+    stage.harness.resume().await.unwrap();
+    assert_eq!(stage.shape().len(), 9, "taking up twice changes nothing");
+}

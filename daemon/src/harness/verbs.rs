@@ -248,7 +248,7 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
     let session_id = id_text(&session.id);
     let tools = ToolContext {
         memories: Arc::clone(&inner.memories),
-        caller: Caller { actor: active.actor, progress: None, cancel: active.cancel.clone() },
+        caller: Caller { actor: active.actor, progress: None, cancel: active.cancel.clone(), answered: CancellationToken::new() },
         session_id: session_id.clone(),
         turn_id: turn_id.clone(),
         space,

@@ -62,12 +62,18 @@ impl Desk {
     }
 
     /// Calls the method and gives its outcome.
-    pub async fn call(&self, request: Request, cancel: &CancellationToken) -> Result<Value, ErrorObject> {
+    pub async fn call(
+        &self,
+        request: Request,
+        cancel: &CancellationToken,
+        answered: &CancellationToken,
+    ) -> Result<Value, ErrorObject> {
         let alive = Arc::new(AtomicBool::new(true));
         let caller = Caller {
             actor: self.handle.actor(),
             progress: progress_sink(&request.meta, &self.handle, &alive),
             cancel: cancel.clone(),
+            answered: answered.clone(),
         };
         let is_write = self.front.is_write(&request.method);
         let answer = self.front.reception.answer(&request.method, Value::Object(request.params), caller, &self.handle);

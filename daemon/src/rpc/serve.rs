@@ -22,6 +22,7 @@ use tiro_schema::wire::CancelParams;
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// Why a connection ends.
@@ -192,13 +193,15 @@ impl Conversation {
         let desk = self.desk.clone();
         self.tasks.spawn(async move {
             let (id, method) = (request.id.clone(), request.method.clone());
+            let answered = CancellationToken::new();
             let outcome = match agreement {
                 Some(agreement) => initialize(&desk, &agreement).await,
-                None => desk.call(request, &cancel).await,
+                None => desk.call(request, &cancel, &answered).await,
             };
             drop((permit, share));
             desk.inflight.end(&id);
             desk.answer(Some(&id), outcome.as_ref()).await;
+            answered.cancel();
             desk.front.reception.answered(&method);
         });
         Ok(())

@@ -54,7 +54,7 @@ impl Service {
         match method.split_once('/').map_or("", |(group, _)| group) {
             "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
-            "session" => session::dispatch(&self.harness, method, params, connection).await,
+            "session" => session::dispatch(&self.harness, method, params, &caller, connection).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }

@@ -4,6 +4,7 @@
 
 use super::call::call;
 use super::error::method_not_found;
+use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
 use crate::harness::Harness;
 use crate::session::SessionError;
@@ -19,6 +20,7 @@ pub async fn dispatch(
     harness: &Harness,
     method: &str,
     params: Value,
+    caller: &Caller,
     connection: &ConnectionHandle,
 ) -> Result<Value, ErrorObject> {
     let sessions = harness.sessions();
@@ -29,7 +31,7 @@ pub async fn dispatch(
         "session/update" => call(params, |p| async move { show(harness, &sessions.update(p).await?) }).await,
         "session/delete" => call(params, |p| harness.delete_session(p)).await,
         "session/messages" => call(params, |p| async move { sessions.messages(&p) }).await,
-        "session/attach" => call(params, |p| attach(harness, connection, p)).await,
+        "session/attach" => call(params, |p| attach(harness, caller, connection, p)).await,
         "session/detach" => call(params, |p| detach(harness, connection, p)).await,
         _ => Err(method_not_found(method)),
     }
@@ -45,13 +47,15 @@ async fn get(harness: &Harness, params: SessionIdParams) -> Result<Session, Sess
 
 async fn attach(
     harness: &Harness,
+    caller: &Caller,
     connection: &ConnectionHandle,
     params: SessionAttachParams,
 ) -> Result<SessionAttachResult, SessionError> {
     let sessions = harness.sessions();
     let session = sessions.find(&params.session_id)?;
     let after = params.from_event.unwrap_or(session.event_seq).min(session.event_seq);
-    let is_following = sessions.feeds().follow(sessions.store().clone(), session.key, connection.clone(), after);
+    let begin = caller.answered.clone();
+    let is_following = sessions.feeds().follow(sessions.store().clone(), session.key, connection.clone(), after, begin);
     if !is_following {
         return Err(SessionError::Overloaded { what: "clients follow this session" });
     }

@@ -122,9 +122,16 @@ impl Feeds {
         self.sweep(session);
     }
 
-    /// Has a connection follow a session from the event after `after`. Following again begins anew. False when there are
-    /// too many followers.
-    pub fn follow(self: &Arc<Self>, store: Store, session: u64, connection: ConnectionHandle, after: u64) -> bool {
+    /// Has a connection follow a session from the event after `after`, once `begin` is cancelled. Following again begins
+    /// anew. False when there are too many followers.
+    pub fn follow(
+        self: &Arc<Self>,
+        store: Store,
+        session: u64,
+        connection: ConnectionHandle,
+        after: u64,
+        begin: CancellationToken,
+    ) -> bool {
         let follower = Arc::new(Follower {
             connection,
             lagged: Notify::new(),
@@ -147,6 +154,10 @@ impl Feeds {
         let feeds = Arc::clone(self);
         tokio::spawn(async move {
             let feed = feeds.of(session);
+            tokio::select! {
+                () = begin.cancelled() => {}
+                () = follower.connection.closed() => {}
+            }
             follow(&feed, &store, session, &follower).await;
             feeds.leave(session, &follower);
         });

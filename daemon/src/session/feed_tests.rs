@@ -47,9 +47,15 @@ impl Stage {
 
     fn follow(&self, id: u64, after: u64) -> ConnectionHandle {
         let connection = ConnectionHandle::new(id, ActorRecord::default());
-        assert!(self.sessions.feeds().follow(self.sessions.store().clone(), self.session, connection.clone(), after));
+        assert!(self.sessions.feeds().follow(self.sessions.store().clone(), self.session, connection.clone(), after, begun()));
         connection
     }
+}
+
+fn begun() -> CancellationToken {
+    let begin = CancellationToken::new();
+    begin.cancel();
+    begin
 }
 
 /// What a client knows after it read lines: event numbers in order, and the text of each item put together by offset.
@@ -157,7 +163,7 @@ async fn following_again_begins_anew_and_leaving_ends_it() {
     let connection = stage.follow(1, 0);
     stage.event(NewEvent::TurnStarted).await;
     Client::default().read_until(&connection, 1, None).await;
-    assert!(stage.sessions.feeds().follow(stage.sessions.store().clone(), stage.session, connection.clone(), 0));
+    assert!(stage.sessions.feeds().follow(stage.sessions.store().clone(), stage.session, connection.clone(), 0, begun()));
     let mut again = Client::default();
     again.read_until(&connection, 1, None).await;
     stage.sessions.feeds().unfollow(stage.session, 1);

@@ -97,7 +97,7 @@ impl<'t> WordPiece<'t> {
     fn pieces(&self, rows: &mut Vec<u32>) -> bool {
         let (word, mut start, mut place) = (self.word.as_str(), 0, Place::Start);
         while start < word.len() {
-            let mut end = word.floor_char_boundary((start + self.table.longest_bytes()).min(word.len()));
+            let mut end = boundary(word, (start + self.table.longest_bytes()).min(word.len()));
             let row = loop {
                 if end <= start {
                     return false;
@@ -105,13 +105,21 @@ impl<'t> WordPiece<'t> {
                 if let Some(row) = self.table.find(place, &word[start..end]) {
                     break row;
                 }
-                end = word.floor_char_boundary(end - 1);
+                end = boundary(word, end - 1);
             };
             rows.push(row);
             (start, place) = (end, Place::Inside);
         }
         true
     }
+}
+
+/// The last place not behind `at` where a character begins or the text ends.
+fn boundary(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 /// Ideographs outside the range that `segment` cuts; BERT makes each a word of its own.

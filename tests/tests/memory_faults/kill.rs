@@ -25,11 +25,11 @@ fn no_acknowledged_write_is_lost_and_none_is_half_applied() {
                 rng.clone()
             })
             .collect();
+        let clients: Vec<Rpc> = (0..CLIENTS).map(|_| daemon.rpc()).collect();
         std::thread::scope(|scope| {
-            let socket = daemon.socket();
-            for (client, (ledger, source)) in ledgers.iter_mut().zip(sources).enumerate() {
-                let (socket, acknowledged) = (socket.clone(), &acknowledged);
-                scope.spawn(move || write_until_gone(&mut Rpc::open(&socket), ledger, client, round, source, acknowledged));
+            for (client, ((ledger, source), mut rpc)) in ledgers.iter_mut().zip(sources).zip(clients).enumerate() {
+                let acknowledged = &acknowledged;
+                scope.spawn(move || write_until_gone(&mut rpc, ledger, client, round, source, acknowledged));
             }
             wait_for("enough acknowledged writes", tiro_tests::DEADLINE, || {
                 (acknowledged.load(Ordering::Relaxed) >= enough).then_some(())

@@ -2,13 +2,13 @@
 //!
 //! Pure. Must not know: where it comes from.
 
-use crate::render::{Style, hits, size};
+use crate::render::{Style, escape, hits, size, wrap};
 use std::path::Path;
 use std::time::Duration;
 use tiro_schema::wire::memory::{ImportResult, RecallResult};
 
 /// Columns of the demo's tables where no terminal tells its own.
-const WIDTH_IN_A_PIPE: usize = 140;
+const WIDTH_IN_A_PIPE: usize = 100;
 
 /// The first lines.
 pub fn begin(home: &Path, style: &Style) -> String {
@@ -32,12 +32,21 @@ pub fn recalled(what: &str, query: &str, result: &RecallResult, took: Duration, 
         text.push_str(&format!("nothing found: {weak} too weak\n"));
         return text;
     }
-    // The demo is for reading, so it keeps its layout in a pipe too, without colours.
-    let width = if style.terminal { style.width } else { WIDTH_IN_A_PIPE };
-    let shown = Style { terminal: true, width, ..*style };
+    let shown = for_reading(style);
     text.push_str(&hits::hits(&result.hits, &shown));
     text.push_str(&hits::explained(&result.hits, &shown));
     text
+}
+
+/// What the columns of the tables mean.
+pub fn legend(style: &Style) -> String {
+    hits::legend(&for_reading(style))
+}
+
+/// The demo is for reading, so it keeps its layout in a pipe too, without colours.
+fn for_reading(style: &Style) -> Style {
+    let width = if style.terminal { style.width } else { WIDTH_IN_A_PIPE };
+    Style { terminal: true, width, ..*style }
 }
 
 /// A prompt on its way to the model.
@@ -47,16 +56,16 @@ pub fn asking(prompt: &str, model: &str, style: &Style) -> String {
 
 /// The model did not answer.
 pub fn unanswered(why: &str, style: &Style) -> String {
-    format!("{} {}\n", style.yellow("the model did not answer:"), crate::render::escape::terminal(why))
+    format!("{} {}\n", style.yellow("the model did not answer:"), escape::terminal(why))
 }
 
 /// There is no model.
 pub fn no_model(reason: &str, style: &Style) -> String {
-    let reason = if reason.is_empty() { String::new() } else { format!(" ({})", crate::render::escape::terminal(reason)) };
-    format!(
-        "\n{}\nNo model was found{reason}. `tiro ask` works once there is one:\n  - start Ollama or llama.cpp's server on this machine, or\n  - set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME to an OpenAI-compatible server, or\n  - write [model] into the file that tiro config init makes.\n",
-        style.bold("A prompt"),
-    )
+    let mut text = format!("\n{}\nNo model was found on this machine.\n", style.bold("A prompt"));
+    for line in wrap::lines(&escape::terminal(reason), for_reading(style).width) {
+        text.push_str(&format!("{}\n", style.dim(&line)));
+    }
+    text + "`tiro ask` works once there is one:\n  - start Ollama or llama.cpp's server on this machine, or\n  - set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME to an OpenAI-compatible server, or\n  - write [model] into the file that `tiro config init` makes.\n"
 }
 
 /// The last lines.

@@ -124,18 +124,17 @@ async fn index(shell: &Shell, daemon: &mut Daemon) -> Check {
 fn model(status: &StatusResult) -> Check {
     let model = &status.model;
     if !model.configured {
-        return Check::warn("model", "none: tiro ask cannot answer, all else works", how_to_set_up(&model.reason));
+        let found = if model.reason.is_empty() { "none" } else { &model.reason };
+        return Check::warn("model", format!("{found} (only tiro ask needs one)"), HOW_TO_SET_UP);
     }
     let name = model.name.clone().unwrap_or_else(|| "a model".to_owned());
     let at = model.base_url.as_ref().map_or_else(String::new, |url| format!(" at {url}"));
     Check::ok("model", format!("{name}{at} ({})", model.reason))
 }
 
-/// The daemon's own words, or the two ways there are.
-pub fn how_to_set_up(reason: &str) -> String {
-    let how = "set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME and restart the daemon, or write [model] with tiro config init, or start Ollama";
-    if reason.contains("TIRO_MODEL") { reason.to_owned() } else { how.to_owned() }
-}
+/// The ways to a model.
+const HOW_TO_SET_UP: &str =
+    "start Ollama, or set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME, or write [model] with tiro config init; then tiro daemon stop";
 
 fn backup(shell: &Shell, status: &StatusResult) -> Check {
     match &status.last_backup_at {

@@ -198,19 +198,41 @@ pub(super) fn password(value: &Value<'_>) -> bool {
     {
         return false;
     }
+    let quoted = value.before().is_some_and(|c| matches!(c, '"' | '\'' | '`' | '“' | '「'));
+    let assigned = value.text[..value.range.start].trim_end_matches([' ', '"', '\'', '`']).ends_with(['=', ':', '：']);
+    if assigned && (is_sample(v) || (!quoted && is_expression(value.get()))) {
+        return false;
+    }
     let symbol =
         v.bytes().any(|b| b.is_ascii_punctuation() && !matches!(b, b'\'' | b'-' | b'_' | b'/' | b'.' | b'(' | b')' | b','));
     let hyphens = v.matches('-').count();
     let all_digits = v.bytes().all(|b| b.is_ascii_digit());
-    let quoted = value.before().is_some_and(|c| matches!(c, '"' | '\'' | '`' | '“' | '「'));
     let alone = value.after().trim_start_matches(['"', '\'', '`', '.', '!', '。']).trim_start_matches([' ', '\t']);
-    let assigned = value.text[..value.range.start].trim_end_matches([' ', '"', '\'', '`']).ends_with(['=', ':', '：']);
     (has_digit(v) && has_letter(v) && !is_identifier(v))
         || (all_digits && !(v.len() == 4 && is_year(v)))
         || (symbol && has_letter(v) && !v.ends_with("()"))
         || (quoted && has_letter(v))
         || (hyphens >= 3 && assigned)
         || (assigned && v.len() >= 6 && has_letter(v) && (alone.is_empty() || alone.starts_with(['\n', '\r'])))
+}
+
+/// A literal of sample code that names itself, such as `testpassword` or `wrong_password`.
+fn is_sample(v: &str) -> bool {
+    let lower = v.to_ascii_lowercase();
+    let plain = lower.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    plain && (lower.contains("password") || lower.contains("passwd") || lower.starts_with("test"))
+}
+
+/// Code that computes a value instead of being one: a call, an index, a member, a variable.
+fn is_expression(v: &str) -> bool {
+    let closed = v.ends_with([')', ']', '}', ',', ';']);
+    let head = v.split(['(', '[']).next().unwrap_or("").trim_end_matches([')', ']', '}', ',', ';']);
+    let path = head.split('.').all(|part| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    });
+    let called = v[head.len()..].starts_with(['(', '[']);
+    path && (called || (head.contains(['.', '_']) && closed && !has_digit(head)))
 }
 
 fn is_year(v: &str) -> bool {

@@ -1,0 +1,58 @@
+//! The agent's side of the wire, word for word: a session, a turn with a tool, its events live and replayed, refusals.
+#![allow(clippy::unwrap_used)]
+
+use serde_json::json;
+use tiro_tests::model_server::ModelServer;
+use tiro_tests::{InsideDaemon, Transcript};
+
+// API-1, LOOP-4, LOOP-7, SES-2
+#[test]
+fn a_session_and_its_turns() {
+    let server = ModelServer::start();
+    let url = server.base_url.clone();
+    let daemon = InsideDaemon::start_with(|seams| {
+        seams.env.insert("TIRO_MODEL_BASE_URL".to_owned(), url);
+        seams.env.insert("TIRO_MODEL_NAME".to_owned(), "golden".to_owned());
+    });
+    let mut talk = Transcript::new(daemon.rpc());
+    talk.title("a session");
+    let made = talk.say("session/new", json!({"title": "tea", "cwd": "/tmp"}));
+    let session = made["sessionId"].as_str().unwrap().to_owned();
+    talk.say("session/attach", json!({"sessionId": session}));
+    talk.title("a turn with a tool");
+    server.reply_calls(&[("call_1", "memory_recall", json!({"query": "tea"}))]);
+    server.reply("You like oolong.");
+    // The answer may come before or after the first events, so it is not written down.
+    let id = talk.rpc().send("turn/start", json!({"sessionId": session, "input": "Which tea do I like?"})).unwrap();
+    let started = talk.rpc().answer(id).unwrap();
+    for method in [
+        "turn/started",
+        "item/started",
+        "item/completed",
+        "item/started",
+        "item/completed",
+        "item/started",
+        "item/delta",
+        "item/completed",
+        "turn/completed",
+    ] {
+        talk.hear(method);
+    }
+    let turn = json!({"turnId": started["turnId"]});
+    talk.say("turn/wait", turn.clone());
+    talk.title("what is kept of it");
+    talk.say("session/messages", json!({"sessionId": session}));
+    talk.say("session/get", json!({"sessionId": session}));
+    talk.say("session/list", json!({}));
+    talk.title("the end of it again");
+    talk.say("session/attach", json!({"sessionId": session, "fromEvent": 7}));
+    talk.hear("turn/completed");
+    talk.say("session/detach", json!({"sessionId": session}));
+    talk.title("refusals");
+    talk.say("turn/interrupt", turn);
+    talk.say("turn/start", json!({"sessionId": session, "input": ""}));
+    talk.say("turn/start", json!({"sessionId": session, "input": "x", "ifBusy": "steer"}));
+    talk.say("session/get", json!({"sessionId": "00000000-0000-4000-8000-000000000000"}));
+    talk.say("session/delete", json!({"sessionId": session}));
+    insta::assert_snapshot!(talk.text());
+}
