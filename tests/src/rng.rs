@@ -15,7 +15,8 @@ impl Rng {
     }
 
     /// The next 64 bits.
-    pub fn bits(&mut self) -> u64 {
+    #[allow(clippy::should_implement_trait)] // chance does not run out, so this is no iterator
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -25,7 +26,7 @@ impl Rng {
 
     /// A number below `n`, which is not 0.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.bits() % n.max(1) as u64) as usize
+        (self.next() % n.max(1) as u64) as usize
     }
 
     /// One of these.

@@ -112,7 +112,7 @@ fn one_client_too_many_is_told_so_and_one_gone_makes_room() {
 fn a_client_that_does_not_read_costs_bounded_memory_and_harms_nobody() {
     let daemon = TestDaemon::spawn();
     let before = check::resident_bytes(daemon.pid());
-    let mut deaf = daemon.rpc();
+    let deaf = daemon.rpc();
     let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}\n".repeat(4_096);
     deaf.stream().set_nonblocking(true).unwrap();
     let mut sent = 0_usize;
