@@ -22,6 +22,8 @@ pub const STOP_MAX: Duration = Duration::from_secs(30);
 pub const PROBE_MIN: Duration = Duration::from_millis(2);
 /// Longest wait between two looks.
 pub const PROBE_MAX: Duration = Duration::from_millis(50);
+/// How long the last events of a turn may come behind its end.
+pub const LAST_EVENTS_MAX: Duration = Duration::from_secs(2);
 /// Bytes of the daemon's log above which a new start begins a new file and keeps one old one.
 pub const LOG_BYTES_MAX: u64 = 8 << 20;
 /// Lines of the daemon's log shown when it ends early.

@@ -250,6 +250,16 @@ impl Index {
         self.work.suspect("it is being built anew".to_owned());
     }
 
+    /// Store sequence in memory.
+    pub fn seq(&self) -> u64 {
+        self.work.state.read().seq
+    }
+
+    /// Store sequence of the newest snapshot, 0 when there is none: a start needs no change of the store from before it.
+    pub fn snapshot_seq(&self) -> u64 {
+        self.work.state.read().snapshot_seq
+    }
+
     /// Counts and sizes. Reads every document's size and the folder: not for every request.
     pub fn stats(&self) -> Stats {
         let disk_bytes = folder_bytes(&self.dir);

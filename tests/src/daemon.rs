@@ -69,9 +69,13 @@ impl DaemonSetup {
     pub fn prepare(self) -> TestDaemon {
         let temporary = tempfile::Builder::new().prefix("tiro-").tempdir().expect("a temporary folder");
         let home = self.home.clone().unwrap_or_else(|| temporary.path().to_path_buf());
-        if let Some(config) = &self.config {
-            std::fs::create_dir_all(&home).expect("the home folder");
-            std::fs::write(home.join("config.toml"), config).expect("config.toml");
+        std::fs::create_dir_all(&home).expect("the home folder");
+        let names_a_model = self.env.iter().any(|(name, _)| name.starts_with("TIRO_MODEL") || name.ends_with("_API_KEY"));
+        match &self.config {
+            Some(config) => std::fs::write(home.join("config.toml"), config).expect("config.toml"),
+            None if names_a_model || home.join("config.toml").exists() => {}
+            // No model of this machine: tests that want one say which.
+            None => std::fs::write(home.join("config.toml"), "[model]\nprovider = \"none\"\n").expect("config.toml"),
         }
         TestDaemon { setup: self, home, temporary, child: None }
     }

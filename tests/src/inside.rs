@@ -66,7 +66,9 @@ impl InsideDaemon {
 
     fn launch(&mut self, change: impl FnOnce(&mut Seams)) {
         let env = EnvMap::from([("TIRO_HOME".to_owned(), self.home.path().display().to_string())]);
-        let config = Config::load(&env, None, None).expect("the configuration");
+        let mut config = Config::load(&env, None, None).expect("the configuration");
+        // No model of this machine: tests that want one say which.
+        config.file.model.provider.get_or_insert_with(|| "none".to_owned());
         let mut seams = Seams::system(&config, env);
         seams.clock = self.clock.clone();
         change(&mut seams);

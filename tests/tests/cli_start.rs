@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
-use tiro_tests::{Ran, Tiro, binary};
+use tiro_tests::{DEADLINE, Ran, Tiro, binary};
 
 // API-2, A34
 #[test]
@@ -158,10 +158,30 @@ fn the_daemon_is_started_stopped_and_looked_at() {
     let status = tiro.json(&["daemon", "status"]);
     assert_eq!(status["pid"].as_i64().unwrap(), i64::from(tiro.daemon_pid().unwrap()));
     assert!(tiro.ok(&["daemon", "logs", "-n", "5"]).contains("listening"));
+    assert!(tiro.ok(&["daemon", "schema"]).contains("memory/recall\t"));
+    assert!(tiro.json(&["daemon", "schema"])["errors"].as_array().unwrap().len() > 20);
     let pid = tiro.daemon_pid().unwrap();
     assert_eq!(tiro.json(&["daemon", "stop"])["stopped"], true);
     assert!(tiro.daemon_pid().is_none());
     let alive = std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
     assert!(!alive, "stop waits until the process has ended");
     assert_eq!(tiro.json(&["daemon", "stop"])["stopped"], false);
+}
+
+#[test]
+fn the_log_is_followed_as_it_grows() {
+    let tiro = Tiro::new();
+    tiro.ok(&["daemon", "start"]);
+    let mut follower = tiro.command(&["daemon", "logs", "-f", "-n", "0"]).spawn().unwrap();
+    let lines = BufReader::new(follower.stdout.take().unwrap()).lines();
+    let (found, seen) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok).filter(|line| line.contains("stopping")) {
+            let _ = found.send(line);
+        }
+    });
+    tiro.ok(&["daemon", "stop"]);
+    seen.recv_timeout(DEADLINE).expect("the line that is written on the way out");
+    follower.kill().unwrap();
+    follower.wait().unwrap();
 }

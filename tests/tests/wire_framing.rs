@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tiro_schema::ErrorKind;
-use tiro_tests::{InsideDaemon, Rpc, check};
+use tiro_tests::{DEADLINE, InsideDaemon, Rpc, check};
 
 const STATUS: &str = r#"{"jsonrpc":"2.0","id":"s","method":"daemon/status"}"#;
 
@@ -166,4 +166,28 @@ fn a_client_that_has_said_all_gets_its_answers() {
     let lines = rpc.until_closed();
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert_eq!(lines[0]["result"]["state"], "ready");
+}
+// API-1: every method of the description is answered by something other than methodNotFound.
+#[test]
+fn the_description_lists_exactly_what_is_answered() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    rpc.deadline = DEADLINE;
+    let description: Value = rpc.ask("daemon/schema", json!({}));
+    let methods = description["methods"].as_array().expect("methods");
+    let mut absent = Vec::new();
+    for method in methods {
+        let name = method["name"].as_str().expect("a name");
+        if matches!(name, "daemon/shutdown" | "store/restore") {
+            continue;
+        }
+        let outcome = rpc.call(name, json!({"noSuchMember": 1}));
+        match outcome {
+            Err(error) if error.code == ErrorKind::MethodNotFound.code() => absent.push(name.to_owned()),
+            Err(error) if name == "initialize" => assert_eq!(error.code, -32600),
+            Err(error) => check::is_error(&error, ErrorKind::InvalidParams),
+            Ok(_) => assert_eq!(name, "daemon/status", "took a member it does not know"),
+        }
+    }
+    assert!(absent.is_empty(), "described but not answered: {absent:?}");
 }

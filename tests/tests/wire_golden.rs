@@ -119,3 +119,20 @@ fn the_store_looked_after() {
     talk.say("memory/list", json!({}));
     insta::assert_snapshot!(talk.text());
 }
+// API-1, LOOP-6, SES-1
+#[test]
+fn a_session_without_a_model() {
+    let daemon = InsideDaemon::start();
+    let mut talk = Transcript::new(daemon.rpc());
+    let session = talk.say("session/new", json!({"title": "golden"}))["sessionId"].clone();
+    talk.say("session/get", json!({"sessionId": session}));
+    talk.say("session/list", json!({}));
+    talk.say("session/attach", json!({"sessionId": session}));
+    talk.say("turn/start", json!({"sessionId": session, "input": "hello"}));
+    talk.say("session/messages", json!({"sessionId": session}));
+    talk.say("session/update", json!({"sessionId": session, "title": "renamed"}));
+    talk.say("turn/get", json!({"turnId": "00000000-0000-0000-0000-000000000000"}));
+    talk.say("session/delete", json!({"sessionId": session}));
+    talk.say("session/get", json!({"sessionId": session}));
+    insta::assert_snapshot!(talk.text());
+}

@@ -99,3 +99,29 @@ fn requests_of_a_client_that_goes_away_are_let_go() {
     gate.open();
     check::ready(daemon.socket());
 }
+
+// API-1, STORE-2: who gives a token hears how far its call is, before the answer; who gives none hears nothing.
+#[test]
+fn progress_goes_to_the_caller_that_asked_for_it() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let mut other = daemon.rpc();
+    check::remember(&mut rpc, "something to build an index from");
+    let with_token = |token: Value| json!({"_meta": {"progressToken": token}});
+    for token in [json!("a token"), json!(7)] {
+        rpc.call("store/rebuild", with_token(token.clone())).expect("the index is rebuilt");
+        let heard = rpc.take_notifications();
+        assert!(!heard.is_empty(), "nothing was told for {token}");
+        for (method, params) in heard {
+            assert_eq!(method, "progress");
+            assert_eq!(params["progressToken"], token);
+            assert!(params["stage"].is_string() && params["done"].is_u64(), "{params}");
+        }
+    }
+    for meta in [json!({}), with_token(json!(null)), with_token(json!({"not": "a token"}))] {
+        rpc.call("store/rebuild", meta).expect("the index is rebuilt");
+        assert_eq!(rpc.take_notifications(), vec![]);
+    }
+    other.call("daemon/status", json!({})).unwrap();
+    assert_eq!(other.take_notifications(), vec![], "another connection heard of it");
+}

@@ -7,6 +7,7 @@ mod thread;
 
 use super::shell::{Daemon, fresh_key};
 use super::{Exit, Failure, Outcome, Shell, input};
+use crate::limits::LAST_EVENTS_MAX;
 use clap::Args;
 use stream::Shown;
 pub use thread::begin;
@@ -94,14 +95,17 @@ async fn follow(
     mut notes: Option<mpsc::Receiver<Notification>>,
     turn_id: &str,
 ) -> Result<Turn, Failure> {
-    let wait = TurnWaitParams { turn_id: turn_id.to_owned(), timeout_ms: None };
-    let waited = daemon.connection().call::<_, Turn>("turn/wait", &wait);
+    let waited = ended_turn(daemon, turn_id);
     tokio::pin!(waited);
     let mut interrupted = false;
     let turn = loop {
         tokio::select! {
             biased;
-            Some(note) = next(&mut notes) => shown.take(note)?,
+            Some(note) = next(&mut notes) => {
+                if let Some(turn) = shown.take(note)? {
+                    return Ok(turn);
+                }
+            }
             turn = &mut waited => break turn?,
             pressed = tokio::signal::ctrl_c(), if !interrupted => {
                 pressed?;
@@ -111,11 +115,31 @@ async fn follow(
             }
         }
     };
-    // What was sent before the answer of turn/wait stands before it on the stream, and so in the queue.
-    while let Some(note) = notes.as_mut().and_then(|notes| notes.try_recv().ok()) {
-        shown.take(note)?;
+    // Events come by a way of their own: the last ones may still be on it.
+    let rest = async {
+        while let Some(note) = next(&mut notes).await {
+            if shown.take(note)?.is_some() {
+                break;
+            }
+        }
+        Ok::<(), Failure>(())
+    };
+    match tokio::time::timeout(LAST_EVENTS_MAX, rest).await {
+        Ok(shown) => shown?,
+        Err(_late) => {}
     }
     Ok(turn)
+}
+
+/// Waits until the turn is no longer queued or running, however long that takes.
+async fn ended_turn(daemon: &Daemon, turn_id: &str) -> Result<Turn, Failure> {
+    let wait = TurnWaitParams { turn_id: turn_id.to_owned(), timeout_ms: None };
+    loop {
+        let turn: Turn = daemon.connection().call("turn/wait", &wait).await?;
+        if !matches!(turn.status, Open::Known(TurnStatus::Queued | TurnStatus::Running)) {
+            return Ok(turn);
+        }
+    }
 }
 
 async fn next(notes: &mut Option<mpsc::Receiver<Notification>>) -> Option<Notification> {

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use std::os::unix::process::CommandExt;
 use std::time::Instant;
 use tiro_schema::place::Places;
-use tiro_schema::wire::daemon::{NoParams, ShutdownResult, StatusResult};
+use tiro_schema::wire::daemon::{NoParams, SchemaResult, ShutdownResult, StatusResult};
 
 /// Start, run, stop and look at the daemon
 ///
@@ -27,6 +27,7 @@ pub enum DaemonCommand {
     Stop(StopArgs),
     Status(StatusArgs),
     Logs(logs::LogsArgs),
+    Schema(SchemaArgs),
     Install(unit::InstallArgs),
     Uninstall(unit::UninstallArgs),
 }
@@ -57,6 +58,15 @@ pub struct StopArgs {}
 #[command(after_help = "Examples:\n  tiro daemon status\n  tiro daemon status --json | jq .model")]
 pub struct StatusArgs {}
 
+/// Describe every method, notification and error of the daemon's socket
+///
+/// A line each; with --json whole, as JSON Schema made from the types.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tiro daemon schema\n  tiro daemon schema --json | jq '.methods[] | select(.name == \"memory/recall\")'"
+)]
+pub struct SchemaArgs {}
+
 /// Runs the command.
 pub async fn run(shell: &Shell, command: DaemonCommand) -> Outcome {
     match command {
@@ -65,6 +75,7 @@ pub async fn run(shell: &Shell, command: DaemonCommand) -> Outcome {
         DaemonCommand::Stop(_) => stop(shell).await,
         DaemonCommand::Status(_) => status(shell).await,
         DaemonCommand::Logs(args) => logs::run(shell, args).await,
+        DaemonCommand::Schema(_) => schema(shell).await,
         DaemonCommand::Install(args) => unit::install(shell, args).await,
         DaemonCommand::Uninstall(args) => unit::uninstall(shell, args).await,
     }
@@ -146,6 +157,23 @@ async fn status(shell: &Shell) -> Outcome {
     // No initialize before it: this has to work with a daemon of any version.
     let status = handshake::status(&connection).await?;
     shell.answer(&status, shown)?;
+    Ok(Exit::Done)
+}
+
+async fn schema(shell: &Shell) -> Outcome {
+    let result: SchemaResult = shell.daemon().await?.call("daemon/schema", &NoParams {}).await?;
+    shell.answer(&result, |result, style| {
+        let methods = result.methods.iter().map(|method| (&method.name, &method.summary));
+        let notifications = result.notifications.iter().map(|note| (&note.name, &note.summary));
+        let errors = result.errors.iter().map(|error| (&error.kind, &error.hint));
+        let lines = methods.chain(notifications).chain(errors);
+        lines
+            .map(|(name, what)| match style.terminal {
+                true => format!("{} {what}\n", style.cyan(&wrap::pad(name, 20))),
+                false => format!("{name}\t{what}\n"),
+            })
+            .collect()
+    })?;
     Ok(Exit::Done)
 }
 

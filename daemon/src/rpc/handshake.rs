@@ -6,6 +6,7 @@ use crate::limits::CLIENT_NAME_CHARS_MAX;
 use crate::service::call::read_params;
 use crate::service::daemon::{program, protocol};
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 use tiro_schema::wire::{InitializeParams, InitializeResult, ProtocolRange, StoreInfo};
 use tiro_schema::{ErrorKind, ErrorObject};
 
@@ -67,15 +68,18 @@ pub fn result(agreement: &Agreement, store: StoreInfo) -> InitializeResult {
 
 /// What this daemon offers: each method group, and each later addition to one by a name of its own.
 pub fn features() -> Vec<String> {
-    let mut groups: Vec<String> = tiro_schema::method::methods()
-        .into_iter()
-        .filter_map(|method| method.name.split_once('/').map(|(group, _)| group.to_owned()))
-        .collect();
-    groups.dedup();
-    groups.sort_unstable();
-    groups.dedup();
-    groups.extend(["cancel", "progress", "idempotencyKeys", "eventReplay"].map(str::to_owned));
-    groups
+    // The table of methods makes every schema: once in a daemon's life is enough, not once a connection.
+    static FEATURES: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let mut groups: Vec<String> = tiro_schema::method::methods()
+            .into_iter()
+            .filter_map(|method| method.name.split_once('/').map(|(group, _)| group.to_owned()))
+            .collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.extend(["cancel", "progress", "idempotencyKeys", "eventReplay"].map(str::to_owned));
+        groups
+    });
+    FEATURES.clone()
 }
 
 #[cfg(test)]

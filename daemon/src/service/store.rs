@@ -7,11 +7,12 @@ use super::call::{read_params, write_result};
 use super::error::{invalid_params, method_not_found};
 use crate::caller::Caller;
 use crate::memory::Memory;
-use crate::store::{Progress, Store, backup::made_at};
+use crate::store::{Progress, Store, StoreError, backup::made_at};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use tiro_schema::record::AuditRecord;
 use tiro_schema::wire::store::{BackupItem, BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::sync::Mutex;
@@ -57,13 +58,21 @@ impl StoreCare {
         if path.as_deref().is_some_and(|path| !path.is_absolute()) {
             return Err(invalid_params("path", "not an absolute path: the daemon has another current folder than its caller"));
         }
+        if path.is_some() && !takes_path(method) {
+            return Err(invalid_params("path", "this method takes none"));
+        }
         let Ok(busy) = self.busy.clone().try_lock_owned() else {
             return Err(ErrorObject::new(ErrorKind::Overloaded, "another store operation is running"));
         };
         let work = Work { care: self.clone(), caller, path };
+        let named = method.to_owned();
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;
-            verb(&work)
+            let answer = verb(&work);
+            if answer.is_ok() {
+                work.audit(&named);
+            }
+            answer
         });
         done.await
             .unwrap_or_else(|_| Err(ErrorObject::new(ErrorKind::Internal, format!("{method} failed by a fault of the daemon"))))
@@ -78,6 +87,14 @@ impl Work {
 
     fn is_cancelled(&self) -> bool {
         self.caller.cancel.is_cancelled()
+    }
+
+    /// What was done goes into the audit of the store as it is afterwards.
+    fn audit(&self, method: &str) {
+        let store = &self.care.store;
+        let (at_ms, actor) = (store.now_ms(), self.caller.actor.clone());
+        let write = method == "store/restore";
+        store.audit_read(AuditRecord { at_ms, method: method.to_owned(), write, actor, ..AuditRecord::default() });
     }
 
     fn verify(&self) -> Result<VerifyResult, ErrorObject> {
@@ -96,7 +113,7 @@ impl Work {
 
     fn backup(&self) -> Result<BackupResult, ErrorObject> {
         let store = &self.care.store;
-        let report = store.backup(self.path.as_deref(), &self.progress(), &|| self.is_cancelled())?;
+        let report = store.backup(self.path.as_deref(), &self.progress(), &|| self.is_cancelled()).map_err(about_path)?;
         let kept = store.backups();
         let kept = kept.iter().map(|b| BackupItem { path: shown(&b.path), bytes: b.bytes, created_at: made_at(b) });
         let seq = store.seq_token(report.seq);
@@ -104,7 +121,8 @@ impl Work {
     }
 
     fn restore(&self) -> Result<RestoreResult, ErrorObject> {
-        let report = self.care.store.restore(self.path.as_deref(), &self.progress(), &|| self.is_cancelled())?;
+        let report =
+            self.care.store.restore(self.path.as_deref(), &self.progress(), &|| self.is_cancelled()).map_err(about_path)?;
         Ok(RestoreResult {
             from: shown(&report.from),
             set_aside: report.set_aside.as_deref().map(shown).unwrap_or_default(),
@@ -118,6 +136,20 @@ impl Work {
         let began = Instant::now();
         let documents = self.care.memory.rebuild(&|stage, done, total| progress(stage, done, total))?;
         Ok(RebuildResult { documents, elapsed_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX) })
+    }
+}
+
+fn takes_path(method: &str) -> bool {
+    matches!(method, "store/backup" | "store/restore")
+}
+
+/// What the store's rules refuse here is about the file named, or about there being no backup.
+fn about_path(error: StoreError) -> ErrorObject {
+    match error {
+        StoreError::Invalid(message) => {
+            ErrorObject::new(ErrorKind::NotFound, message).with_hint("name another file, or make a backup: tiro store backup")
+        }
+        other => other.into(),
     }
 }
 

@@ -66,6 +66,9 @@ pub enum StoreError {
     /// The work was cancelled or interrupted before its end.
     #[error("interrupted")]
     Interrupted,
+    /// Another long piece of work on the store is under way.
+    #[error("another backup, check or restore is under way")]
+    Busy,
     /// redb refused for another reason.
     #[error("the storage engine refused: {0}")]
     Engine(String),

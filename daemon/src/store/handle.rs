@@ -87,7 +87,8 @@ impl Handle {
         let health = opened.read_only.as_ref().map_or(Health::Well, state_after);
         Ok(Handle {
             dir: dir.to_owned(),
-            options,
+            // The opening is what this progress was about; what opens files later brings its own.
+            options: OpenOptions { progress: Arc::new(|_, _, _| {}), ..options },
             record: RwLock::new(opened.record),
             seq: AtomicU64::new(opened.seq),
             commits: AtomicU64::new(0),

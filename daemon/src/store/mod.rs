@@ -74,6 +74,7 @@ pub struct Store {
 struct Shared {
     handle: Arc<Handle>,
     commands: Mutex<Option<SyncSender<Command>>>,
+    long_work: Mutex<()>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -116,7 +117,8 @@ impl Store {
         let writer = Writer::new(Arc::clone(&handle), waiting);
         let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || writer.run());
         let thread = thread.map_err(|error| OpenError::Store { path: dir.join(STORE_FILE), source: error.into() })?;
-        let shared = Shared { handle, commands: Mutex::new(Some(commands)), thread: Mutex::new(Some(thread)) };
+        let shared =
+            Shared { handle, commands: Mutex::new(Some(commands)), long_work: Mutex::new(()), thread: Mutex::new(Some(thread)) };
         Ok(Store { shared: Arc::new(shared) })
     }
 
@@ -137,6 +139,11 @@ impl Store {
     /// A sequence as it is shown on the wire: opaque, bound to the epoch.
     pub fn seq_token(&self, seq: u64) -> String {
         format!("{}-{seq}", self.identity().epoch)
+    }
+
+    /// Unix milliseconds now, by its clock.
+    pub fn now_ms(&self) -> i64 {
+        self.handle().now_ms()
     }
 
     /// How it is.

@@ -18,13 +18,14 @@ impl Store {
     /// Copies the store, as it is now, into one file: `to`, or a new one in the backup folder, of which the newest few are kept.
     ///
     /// # Errors
-    /// The disk's, `Damaged`, `Interrupted` when cancelled; no file is left then.
+    /// The disk's, `Damaged`, `Busy`, `Interrupted` when cancelled; no file is left then.
     pub fn backup(
         &self,
         to: Option<&Path>,
         progress: &Progress,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<BackupReport, StoreError> {
+        let _alone = self.long_work()?;
         let handle = self.handle();
         let view = handle.long_view()?;
         let copying = Copying { dir: &handle.dir, options: &handle.options, progress, cancelled };
@@ -56,13 +57,14 @@ impl Store {
     /// handed in. Damage closes the store to reads and writes.
     ///
     /// # Errors
-    /// The disk's, or `Interrupted` when cancelled. What is wrong with the store is in the report.
+    /// The disk's, `Busy`, or `Interrupted` when cancelled. What is wrong with the store is in the report.
     pub fn verify(
         &self,
         index: Option<IndexCheck<'_>>,
         progress: &Progress,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<VerifyReport, StoreError> {
+        let _alone = self.long_work()?;
         let view = self.handle().long_view()?;
         let report = Verifying { progress, cancelled, index }.run(&view)?;
         if let Some(damage) = &report.damage {
@@ -82,6 +84,7 @@ impl Store {
         progress: &Progress,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<RestoreReport, StoreError> {
+        let _alone = self.long_work()?;
         let handle = self.handle();
         let options = super::OpenOptions { progress: progress.clone(), ..handle.options.clone() };
         let chosen = restore::choose(&handle.dir, asked, &options, cancelled)?;
@@ -91,6 +94,14 @@ impl Store {
         let set_aside = aside.clone();
         self.exclusive(Box::new(move || restore::swap(&dir, aside.as_deref())), StoreChange::Restored)?;
         Ok(RestoreReport { from: chosen.path, set_aside, memories: chosen.memories, epoch })
+    }
+
+    /// Held while a long piece of work on the store is under way; one at a time.
+    ///
+    /// # Errors
+    /// `Busy`.
+    pub fn long_work(&self) -> Result<parking_lot::MutexGuard<'_, ()>, StoreError> {
+        self.shared.long_work.try_lock().ok_or(StoreError::Busy)
     }
 
     fn notice(&self, error: &StoreError) {

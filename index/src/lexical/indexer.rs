@@ -247,7 +247,12 @@ impl Indexer {
 
     /// Writes all there is to write.
     fn round(&mut self) -> Result<(), String> {
-        let result = self.write_all();
+        // A failure that opening the folder again cures is none.
+        let result = self.write_all().or_else(|reason| {
+            tracing::debug!(%reason, "full-text index: opened again");
+            self.writer = None;
+            self.write_all()
+        });
         match &result {
             Ok(()) => {
                 self.failures = 0;

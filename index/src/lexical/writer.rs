@@ -54,6 +54,10 @@ impl Writer {
             let mut policy = LogMergePolicy::default();
             policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
             writer.set_merge_policy(Box::new(policy));
+            // The first operation of a new writer has the stamp of the last commit (`IndexWriter::new` starts its counter there), so that a merge
+            // which is under way takes a deletion with that stamp for one it has seen, and brings the document back. A key that is never
+            // used takes the blow.
+            writer.delete_term(Term::from_field_u64(fields.key, u64::MAX));
             self.writer = Some(writer);
         }
         let writer = self.writer.as_mut().ok_or_else(|| failure("no writer".to_owned()))?;

@@ -1,25 +1,26 @@
 //! From features to a relevance, a strength and a score that fades with age. Pure. It must not know where features come from.
 
+use crate::embed::ZScale;
 use crate::query::{DecayParams, Mode};
 use crate::result::Strength;
 
 /// Half-lives grow with use up to this factor.
 const HALF_LIFE_FACTOR_MAX: f64 = 4.0;
 
-/// Slope and middle of the logistic that turns evidence into relevance. Fitted by eye on questions put to their own conversations and to
-/// conversations that know nothing of them: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of
-/// those that share no word with the question, and 9 in 10 questions put to fifty memories that do not hold the answer get none.
+/// Slope and middle of the logistic that turns evidence into relevance. Set on questions put to their own conversations and to others that
+/// know nothing of them: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of those in the other
+/// language, and 9 in 10 questions put to fifty memories that do not hold the answer find nothing.
 struct Logistic {
     slope: f32,
     middle: f32,
 }
 
 /// For both legs.
-const HYBRID: Logistic = Logistic { slope: 9.0, middle: 0.27 };
+const HYBRID: Logistic = Logistic { slope: 9.0, middle: 0.324 };
 /// For words alone.
-const LEXICAL: Logistic = Logistic { slope: 9.0, middle: 0.25 };
+const LEXICAL: Logistic = Logistic { slope: 9.0, middle: 0.214 };
 /// For vectors alone.
-const VECTOR: Logistic = Logistic { slope: 9.0, middle: 0.42 };
+const VECTOR: Logistic = Logistic { slope: 9.0, middle: 0.494 };
 
 /// Relevance below which a hit is left out unless the query says otherwise.
 pub(crate) const THRESHOLD_DEFAULT: f32 = 0.3;
@@ -29,17 +30,26 @@ const GOOD: f32 = 0.5;
 const STRONG: f32 = 0.7;
 
 /// Standard deviations above the background that weigh as much as an ideal lexical match. On conversations, notes and paragraphs alike,
-/// from 11 to 13 the hybrid ranks better than either leg or, on Chinese paragraphs, within 0.04 nDCG@10 of the better one.
-pub(crate) const DENSE_Z: f32 = 12.0;
+/// from 13 to 16 the hybrid ranks better than either leg or, on Chinese paragraphs, within 0.04 nDCG@10 of the better one.
+const DENSE_Z: f32 = 16.0;
+/// Standard score of a good answer, about: at this score dense evidence is the plain cosine.
+const USUAL_Z: f32 = 6.0;
+/// What the dense evidence of a document without a vector is taken to be, in terms of its lexical one: as in good answers.
+const DENSE_PER_LEXICAL: f32 = 1.9;
 
-/// Evidence of a hit: the weighted sum of its legs. `dense` is the cosine in standard deviations above the background, over [`DENSE_Z`]:
-/// affine in the cosine, so that a query's order is that of its cosines, and the same measure for every query and model. A document without a
-/// vector (one that follows later, say) is taken to be as near as its words are.
+/// Dense evidence of a cosine: its standard score over [`DENSE_Z`], so that it weighs the same for every query, shifted so that a good answer's
+/// is the cosine itself. The shift is the query's alone and moves no rank; it tells a query that is near to everything it meets, and one whose
+/// cosines hardly spread, from one that has found something.
+pub(crate) fn dense(scale: ZScale, cosine: f32) -> f32 {
+    scale.z(cosine) / DENSE_Z + scale.mean + USUAL_Z * (scale.sd - 1.0 / DENSE_Z)
+}
+
+/// Evidence of a hit: the weighted sum of its legs. A document without a vector (one that follows later, say) is taken to be as near as its words are.
 pub(crate) fn evidence(mode: Mode, lexical_weight: f32, lexical: f32, dense: Option<f32>) -> f32 {
     match mode {
         Mode::Lexical => lexical,
         Mode::Vector => dense.unwrap_or(0.0),
-        Mode::Hybrid => lexical_weight * lexical + (1.0 - lexical_weight) * dense.unwrap_or(lexical),
+        Mode::Hybrid => lexical_weight * lexical + (1.0 - lexical_weight) * dense.unwrap_or(DENSE_PER_LEXICAL * lexical),
     }
 }
 

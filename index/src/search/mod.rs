@@ -145,7 +145,7 @@ impl Candidate {
         let scale = context.scale.unwrap_or(ZScale { mean: 0.0, sd: 1.0 });
         let mode = if mode == Mode::Hybrid && context.scale.is_none() { Mode::Lexical } else { mode };
         features.z = features.cosine.filter(|_| context.scale.is_some()).map(|cosine| scale.z(cosine));
-        let dense = features.cosine.map(|cosine| scale.z(cosine) / fuse::DENSE_Z);
+        let dense = features.cosine.map(|cosine| fuse::dense(scale, cosine));
         self.evidence = fuse::evidence(mode, context.settings.lexical_weight, features.lexical, dense);
         features.relevance = fuse::relevance(mode, self.evidence);
     }

@@ -12,6 +12,8 @@ mod words;
 
 use crate::limits::{DOCUMENT_BYTES_MAX, QUERY_BYTES_MAX, QUERY_TOKENS_MAX};
 use segment::Run;
+use std::cell::RefCell;
+use words::Words;
 
 /// Version of the analysis. An index made by another version is rebuilt.
 pub const TOKENIZER_VERSION: u32 = 1;
@@ -63,6 +65,11 @@ pub struct QueryToken {
     pub weight: f32,
 }
 
+thread_local! {
+    /// The stemmer and what it remembers.
+    static WORDS: RefCell<Words> = RefCell::new(Words::new());
+}
+
 /// Hash of a token.
 pub fn token_id(token: &str) -> u32 {
     xxhash_rust::xxh3::xxh3_64(token.as_bytes()) as u32
@@ -70,8 +77,15 @@ pub fn token_id(token: &str) -> u32 {
 
 /// Calls `sink` with every token of a text, in order, repeats included.
 pub fn analyse(text: &str, sink: &mut Sink<'_>) {
+    WORDS.with(|words| match words.try_borrow_mut() {
+        Ok(mut words) => analyse_with(&mut words, text, sink),
+        // A sink that analyses in its turn.
+        Err(_) => analyse_with(&mut Words::new(), text, sink),
+    });
+}
+
+fn analyse_with(words: &mut Words, text: &str, sink: &mut Sink<'_>) {
     let text = normalise::normalise(text);
-    let mut words = words::Words::new();
     segment::segment(&text, &mut |run| match run {
         Run::Compound(text) => words.compound(text, sink),
         Run::Signed(word, sign) => words.signed(word, sign, sink),

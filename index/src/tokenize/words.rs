@@ -4,6 +4,7 @@
 use super::function::is_function_word;
 use super::{Kind, Sink};
 use rust_stemmers::{Algorithm, Stemmer};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Most parts a word is split into by case and digits; one that would have more is a hash, not a name.
 const PARTS_MAX: usize = 8;
@@ -11,23 +12,30 @@ const PARTS_MAX: usize = 8;
 const DIGIT_BOUNDARIES_MAX: usize = 3;
 /// Longest word that is stemmed, in bytes.
 const STEM_BYTES_MAX: usize = 64;
+/// Stems that are remembered: most words of a text are among a few thousand.
+const STEMS_KEPT: usize = 4_096;
 /// Longest token that is kept whole, in bytes; what is longer is no name.
 const TOKEN_BYTES_MAX: usize = 256;
 
 /// Splits words; holds the stemmer.
 pub(super) struct Words {
     stemmer: Stemmer,
+    /// Stems by the hash of the word, each in its only place; a later word of that place takes it.
+    stems: Vec<(u64, Box<str>)>,
     lower: String,
 }
 
 impl Words {
     /// Words of English and of every other script written with spaces.
     pub(super) fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), lower: String::new() }
+        Self { stemmer: Stemmer::create(Algorithm::English), stems: vec![(0, Box::default()); STEMS_KEPT], lower: String::new() }
     }
 
     /// Emits the tokens of a compound: word characters with single joiners between them, as the segmenter found it.
     pub(super) fn compound(&mut self, text: &str, sink: &mut Sink<'_>) {
+        if text.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return self.word(text, sink);
+        }
         let outer: Vec<&str> = text.split(['/', ':', '@', '\\', '=']).filter(|s| !s.is_empty()).collect();
         if outer.len() > 1 {
             self.whole(text, sink);
@@ -76,11 +84,8 @@ impl Words {
             return;
         }
         self.stem(bare, Kind::Word, sink);
-        let parts = parts(bare);
-        if parts.len() > 1 {
-            for part in parts {
-                self.stem(part, Kind::Part, sink);
-            }
+        for part in parts(bare) {
+            self.stem(part, Kind::Part, sink);
         }
     }
 
@@ -94,7 +99,12 @@ impl Words {
         let plain =
             self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
         if plain {
-            sink(&self.stemmer.stem(&self.lower), kind);
+            let hash = xxh3_64(self.lower.as_bytes());
+            let place = &mut self.stems[hash as usize % STEMS_KEPT];
+            if place.0 != hash || place.1.is_empty() {
+                *place = (hash, self.stemmer.stem(&self.lower).into());
+            }
+            sink(&place.1, kind);
         } else {
             sink(&self.lower, kind);
         }
@@ -116,10 +126,12 @@ fn grouped_number(segment: &str) -> Option<String> {
     (any && first.len() <= 3 && digits(first)).then(|| segment.replace(',', ""))
 }
 
-/// Parts of a word at changes of case and between letters and digits; the word alone where there are none, or too many.
+/// Parts of a word at changes of case and between letters and digits; none where it does not fall apart, or into too many.
 fn parts(word: &str) -> Vec<&str> {
-    if word.len() < 2 || word.bytes().all(|b| b.is_ascii_lowercase()) || word.bytes().all(|b| b.is_ascii_digit()) {
-        return vec![word];
+    let rest = word.as_bytes().get(1..).unwrap_or_default();
+    let first_digit = word.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    if (!first_digit && word.is_ascii() && rest.iter().all(u8::is_ascii_lowercase)) || word.bytes().all(|b| b.is_ascii_digit()) {
+        return Vec::new();
     }
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     let (mut cuts, mut digit_boundaries) = (vec![0], 0);
@@ -134,8 +146,8 @@ fn parts(word: &str) -> Vec<&str> {
             cuts.push(chars[i].0);
         }
     }
-    if cuts.len() > PARTS_MAX || digit_boundaries > DIGIT_BOUNDARIES_MAX {
-        return vec![word];
+    if cuts.len() == 1 || cuts.len() > PARTS_MAX || digit_boundaries > DIGIT_BOUNDARIES_MAX {
+        return Vec::new();
     }
     let ends = cuts.iter().skip(1).copied().chain([word.len()]);
     cuts.iter().zip(ends).map(|(&a, b)| &word[a..b]).collect()
@@ -150,10 +162,10 @@ mod tests {
     fn words_fall_apart_at_case_and_digits() {
         assert_eq!(parts("getUserName"), ["get", "User", "Name"]);
         assert_eq!(parts("HTTPServer2"), ["HTTP", "Server", "2"]);
-        assert_eq!(parts("plain"), ["plain"]);
-        assert_eq!(parts("3f9a0c1d2e"), ["3f9a0c1d2e"]);
+        assert!(parts("plain").is_empty() && parts("Plain").is_empty() && parts("2041").is_empty() && parts("").is_empty());
+        assert!(parts("3f9a0c1d2e").is_empty());
         assert_eq!(parts("10k"), ["10", "k"]);
-        assert_eq!(parts("Żółw"), ["Żółw"]);
+        assert!(parts("Żółw").is_empty());
     }
 
     #[test]

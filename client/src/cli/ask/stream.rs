@@ -6,7 +6,7 @@
 use super::super::{Failure, Shell};
 use crate::render::escape;
 use std::collections::HashMap;
-use tiro_schema::wire::event::{ItemDelta, ItemEvent, ItemKind};
+use tiro_schema::wire::event::{ItemDelta, ItemEvent, ItemKind, TurnEvent};
 use tiro_schema::wire::session::ContentBlock;
 use tiro_schema::wire::turn::Turn;
 use tiro_schema::wire::{Notification, Open};
@@ -22,6 +22,10 @@ pub struct Shown<'a> {
     kinds: HashMap<String, Open<ItemKind>>,
     /// Characters shown of each text item.
     shown: HashMap<String, usize>,
+    /// The text item written to last.
+    last: String,
+    /// What of it was written.
+    last_text: String,
     /// Whether the last thing written ended its line.
     line_ended: bool,
     wrote: bool,
@@ -30,26 +34,40 @@ pub struct Shown<'a> {
 impl<'a> Shown<'a> {
     /// Nothing yet.
     pub fn new(shell: &'a Shell, turn_id: String) -> Self {
-        Shown { shell, turn_id, kinds: HashMap::new(), shown: HashMap::new(), line_ended: true, wrote: false }
+        Shown {
+            shell,
+            turn_id,
+            kinds: HashMap::new(),
+            shown: HashMap::new(),
+            last: String::new(),
+            last_text: String::new(),
+            line_ended: true,
+            wrote: false,
+        }
     }
 
-    /// Shows what a notification adds; those of other turns add nothing.
+    /// Shows what a notification adds; those of other turns add nothing. Gives the turn when it says that it has ended.
     ///
     /// # Errors
     /// When standard output cannot be written to.
-    pub fn take(&mut self, note: Notification) -> Result<(), Failure> {
-        let Some(params) = note.params else { return Ok(()) };
+    pub fn take(&mut self, note: Notification) -> Result<Option<Turn>, Failure> {
+        let Some(params) = note.params else { return Ok(None) };
         match note.method.as_str() {
             "item/started" | "item/completed" => match serde_json::from_value::<ItemEvent>(params) {
-                Ok(event) if event.turn_id == self.turn_id => self.item(event),
-                _ => Ok(()),
+                Ok(event) if event.turn_id == self.turn_id => self.item(event)?,
+                _ => {}
             },
             "item/delta" => match serde_json::from_value::<ItemDelta>(params) {
-                Ok(delta) if delta.turn_id == self.turn_id => self.delta(&delta),
-                _ => Ok(()),
+                Ok(delta) if delta.turn_id == self.turn_id => self.delta(&delta)?,
+                _ => {}
             },
-            _ => Ok(()),
+            "turn/completed" => {
+                let event = serde_json::from_value::<TurnEvent>(params).ok();
+                return Ok(event.map(|event| event.turn).filter(|turn| turn.turn_id == self.turn_id));
+            }
+            _ => {}
         }
+        Ok(None)
     }
 
     fn item(&mut self, event: ItemEvent) -> Result<(), Failure> {
@@ -87,6 +105,11 @@ impl<'a> Shown<'a> {
             return Ok(());
         }
         let begins = *shown == 0;
+        if self.last != item_id {
+            item_id.clone_into(&mut self.last);
+            self.last_text.clear();
+        }
+        self.last_text.push_str(&new);
         *shown += new.chars().count();
         if self.shell.global.json {
             return Ok(());
@@ -114,7 +137,7 @@ impl<'a> Shown<'a> {
         Ok(())
     }
 
-    /// Ends the last line; shows the text of a turn that streamed none.
+    /// Ends the last line; shows what of the turn's last text did not come by events.
     ///
     /// # Errors
     /// When standard output cannot be written to.
@@ -122,9 +145,9 @@ impl<'a> Shown<'a> {
         if self.shell.global.json {
             return Ok(());
         }
-        if !self.wrote && !turn.text.is_empty() {
-            self.text("", 0, &turn.text)?;
-        }
+        // Another text than the one written to last is an item of which nothing came.
+        let last = if turn.text.starts_with(&self.last_text) { self.last.clone() } else { String::new() };
+        self.text(&last, 0, &turn.text)?;
         if self.wrote && !self.line_ended {
             self.shell.print("\n")?;
         }
@@ -161,6 +184,22 @@ mod tests {
             "content": {"type": "text", "text": "甲乙丙 and more"}});
         shown.take(Notification { jsonrpc: "2.0".into(), method: "item/completed".into(), params: Some(whole) }).unwrap();
         assert_eq!(shown.shown["i"], "甲乙丙 and more".chars().count());
+    }
+
+    #[test]
+    fn what_did_not_come_by_events_is_made_up_for_at_the_end() {
+        let shell = Shell::new(Global { quiet: true, ..Global::default() });
+        let turn = |text: &str| -> Turn {
+            let usage = json!({"inputTokens": 0, "outputTokens": 0, "modelCalls": 1, "toolCalls": 0});
+            let at = "2026-03-05T12:00:00.000Z";
+            serde_json::from_value(json!({"turnId": "t", "sessionId": "s", "status": "completed", "text": text, "usage": usage, "steps": 1, "createdAt": at})).unwrap()
+        };
+        let mut shown = Shown::new(&shell, "t".into());
+        shown.take(delta(0, "half ")).unwrap();
+        shown.finish(&turn("half of it")).unwrap();
+        assert_eq!((shown.last.as_str(), shown.last_text.as_str()), ("i", "half of it"));
+        shown.finish(&turn("another item")).unwrap();
+        assert_eq!((shown.last.as_str(), shown.last_text.as_str()), ("", "another item"));
     }
 
     #[test]
