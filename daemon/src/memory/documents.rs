@@ -8,7 +8,7 @@ use crate::limits::PASSAGES_MAX;
 use crate::store::{Reads, StoreError, WriteTx};
 use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
-use tiro_index::{Change, Document, Prepared, Status, prepare};
+use tiro_index::{Change, Document, Index, Prepared, Status, prepare};
 use tiro_schema::convert::STATUS_FORGOTTEN;
 use tiro_schema::record::{MemoryRecord, SourceRecord, UseRecord};
 
@@ -28,8 +28,25 @@ pub(super) fn memory_of(index_key: u64) -> (u64, usize) {
 /// What comes of embedding a text: one vector a passage, empty where the model knows nothing of it.
 pub(super) fn embed(embedder: &dyn Embedder, text: &str, source: Option<&SourceRecord>) -> Vec<Vec<f32>> {
     let role = Role::Passage(passage_kind(source));
-    passages(text).into_iter().map(|range| embedder.embed(role, &said(source, &text[range])).unwrap_or_default()).collect()
+    passages(text)
+        .into_iter()
+        .map(|range| embedder.embed(role, &unpunctuated(&said(source, &text[range]))).unwrap_or_default())
+        .collect()
 }
+
+/// What comes of embedding a question.
+pub(super) fn embed_query(embedder: &dyn Embedder, text: &str) -> Option<Vec<f32>> {
+    embedder.embed(Role::Query, &unpunctuated(text))
+}
+
+/// The text without the marks that end and part sentences: to the table they are words like any other, and a single `？` takes a
+/// third of a Chinese question's score.
+fn unpunctuated(text: &str) -> String {
+    text.chars().map(|c| if MARKS.contains(c) { ' ' } else { c }).collect()
+}
+
+/// Marks that say how a sentence goes, not what it is about.
+const MARKS: &str = "?!？！。，、；：…“”「」『』《》（）～";
 
 /// Roles that programs write where a name would stand: they say nothing about who spoke.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "tool", "human", "ai", "model", "bot"];
@@ -107,6 +124,14 @@ pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<C
     }
     let vectors = tx.vectors(record.key, record.vector_version)?;
     Ok(changes(record, &tx.usage(record.key)?, &vectors))
+}
+
+/// Tells the index how often and when a memory was used.
+pub(super) fn touch(index: &Index, record: &MemoryRecord, usage: &UseRecord) {
+    if usage.use_count > 0 {
+        let count = u32::try_from(usage.use_count).unwrap_or(u32::MAX);
+        (0..passages(&record.text).len()).for_each(|n| index.touch(index_key(record.key, n), usage.last_used_at_ms, count));
+    }
 }
 
 impl Memory {
