@@ -90,7 +90,7 @@ impl Daemon {
     /// Starts a daemon: it answers on its socket when this returns, and opens its store meanwhile.
     ///
     /// # Errors
-    /// When there is no socket to answer on; what is wrong with the store is told by [`Running::ready`].
+    /// When there is no socket to answer on; what is wrong with the store is told by [`Running::refused`].
     pub async fn start(config: Config, seams: Seams) -> Result<Running, StartError> {
         for warning in &config.warnings {
             tracing::warn!("{warning}");

@@ -1,6 +1,6 @@
 //! Opening a store file: found whole and ours, or refused and left as it was; made only where there is none.
 //!
-//! Every change redb makes while opening waits in memory ([`StagedBackend`]) until the file has passed. Must not know: the writer.
+//! Every change redb makes while opening waits in memory (`StagedBackend`) until the file has passed. Must not know: the writer.
 
 use super::backend::{BackendFactory, FileFactory, ReadOnlyFile, SharedBackend, StagedBackend};
 use super::codec::{self, Checks, ENVELOPE_BYTES};
