@@ -112,6 +112,7 @@ impl Prepared {
 
 /// One change of the index.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant)] // nearly every change is an upsert: a box would cost one more allocation each
 pub enum Change {
     /// Puts a document in, replacing an earlier state of the same key.
     Upsert(Prepared),

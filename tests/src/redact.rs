@@ -24,9 +24,8 @@ impl Redaction {
     fn member(&mut self, name: &str, value: &Value) -> Value {
         let is_path = value.as_str().is_some_and(|text| text.starts_with('/'));
         let word = match name {
-            "pid" | "uid" | "clients" | "residentBytes" | "storeBytes" | "indexBytes" | "elapsedMs" | "epoch" | "bytes" | "records" => {
-                "[number]"
-            }
+            "pid" | "uid" | "clients" | "residentBytes" | "storeBytes" | "indexBytes" | "elapsedMs" | "epoch" | "bytes"
+            | "records" => "[number]",
             "appliedSeq" | "tantivySeq" | "snapshotSeq" | "overlay" => "[number]",
             "socket" | "dataDir" | "executable" | "path" | "from" | "setAside" if is_path => "[path]",
             "version" if value.is_string() => "[version]",

@@ -28,8 +28,25 @@ pub(super) fn memory_of(index_key: u64) -> (u64, usize) {
 /// What comes of embedding a text: one vector a passage, empty where the model knows nothing of it.
 pub(super) fn embed(embedder: &dyn Embedder, text: &str, source: Option<&SourceRecord>) -> Vec<Vec<f32>> {
     let role = Role::Passage(passage_kind(source));
-    passages(text).into_iter().map(|range| embedder.embed(role, &said(source, &text[range])).unwrap_or_default()).collect()
+    passages(text)
+        .into_iter()
+        .map(|range| embedder.embed(role, &unpunctuated(&said(source, &text[range]))).unwrap_or_default())
+        .collect()
 }
+
+/// What comes of embedding a question.
+pub(super) fn embed_query(embedder: &dyn Embedder, text: &str) -> Option<Vec<f32>> {
+    embedder.embed(Role::Query, &unpunctuated(text))
+}
+
+/// The text without the marks that end and part sentences: to the table they are words like any other, and a single `？` takes a
+/// third of a Chinese question's score.
+fn unpunctuated(text: &str) -> String {
+    text.chars().map(|c| if MARKS.contains(c) { ' ' } else { c }).collect()
+}
+
+/// Marks that say how a sentence goes, not what it is about.
+const MARKS: &str = "?!？！。，、；：…“”「」『』《》（）～";
 
 /// Roles that programs write where a name would stand: they say nothing about who spoke.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "tool", "human", "ai", "model", "bot"];

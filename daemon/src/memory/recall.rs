@@ -2,7 +2,7 @@
 //!
 //! Must not know: how the index scores; how a prompt is laid out.
 
-use super::documents::memory_of;
+use super::documents::{embed_query, memory_of};
 use super::passages::passages;
 use super::recall_plan::Plan;
 use super::resolve::id_text;
@@ -12,7 +12,6 @@ use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
 use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
 use std::collections::HashMap;
-use tiro_index::embed::Role;
 use tiro_index::{DecayParams, Query};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
@@ -116,7 +115,7 @@ impl Memory {
         })?;
         let vector = match plan.mode {
             Mode::Lexical => None,
-            Mode::Hybrid | Mode::Vector => self.embedder().embed(Role::Query, &plan.query),
+            Mode::Hybrid | Mode::Vector => embed_query(self.embedder(), &plan.query),
         };
         let mut query = Query {
             text: &plan.query,

@@ -61,7 +61,7 @@ fn generations(dir: &Path, removed: &mut Vec<String>) -> Vec<(String, PathBuf)> 
             }
         }
     }
-    found.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    found.sort_unstable_by_key(|generation| std::cmp::Reverse(generation.0));
     found.into_iter().map(|(_, name, path)| (name, path)).collect()
 }
 

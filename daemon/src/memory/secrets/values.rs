@@ -112,6 +112,8 @@ pub(super) fn is_placeholder(text: &str) -> bool {
         || bare.contains('…')
         || bare.contains("***")
         || lower.contains("xxxx")
+        || lower.contains("your-")
+        || lower.contains("your_")
         || bare.contains("{{")
         || [
             "your",
