@@ -25,7 +25,7 @@ pub struct ErrorObject {
     pub message: String,
     /// Machine-readable part; absent only in answers of foreign servers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<ErrorData>,
+    pub data: Option<Box<ErrorData>>,
 }
 
 /// The machine-readable part of an error.
@@ -132,13 +132,13 @@ impl ErrorObject {
         ErrorObject {
             code: kind.code(),
             message: message.into(),
-            data: Some(ErrorData {
+            data: Some(Box::new(ErrorData {
                 kind: kind.name().to_owned(),
                 retryable: kind.retryable(),
                 hint: kind.hint().to_owned(),
                 outcome: None,
                 details: serde_json::Map::new(),
-            }),
+            })),
         }
     }
 

@@ -15,6 +15,7 @@ impl Rng {
     }
 
     /// The next 64 bits.
+    #[allow(clippy::should_implement_trait)] // chance does not run out, so this is no iterator
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

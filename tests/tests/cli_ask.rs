@@ -1,4 +1,5 @@
 //! `tiro ask` and `tiro session` against a scripted model: text as it comes, conversations that go on, exit codes.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 use std::io::Read;

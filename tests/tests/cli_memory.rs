@@ -1,4 +1,5 @@
 //! The memory commands of `tiro` against a real daemon: their happy paths, `--json`, standard input, exit codes.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::Value;
 use tiro_tests::Tiro;

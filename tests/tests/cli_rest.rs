@@ -1,4 +1,5 @@
 //! What is left of `tiro`: help, usage, completions, configuration, units, demo.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::Value;
 use std::io::Read;

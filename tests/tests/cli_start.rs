@@ -1,4 +1,5 @@
 //! Starting on demand: one daemon for many clients, after crashes, at awkward paths, and never one that is not ours.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
 //! `tiro store` and `tiro doctor`: verify, back up, restore, rebuild, and the way out of a damaged store.
+#![allow(clippy::unwrap_used)]
 
 use tiro_tests::Tiro;
 

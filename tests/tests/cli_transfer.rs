@@ -1,4 +1,5 @@
 //! `tiro import` and `tiro export`: what goes out comes in again, once, and what cannot is told with its line.
+#![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
 use tiro_tests::Tiro;

@@ -1,4 +1,5 @@
 //! Who gets in: modes, planted folders, other users, and no door but the one.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::json;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -37,10 +38,13 @@ fn with_umask_000_everything_is_still_for_its_owner_only() {
     assert!(found.len() > 1, "{found:?}");
 }
 
+/// Puts something in the place of the runtime folder.
+type Plant = fn(&Path);
+
 // API-2, A37, S3
 #[test]
 fn a_planted_runtime_folder_is_refused_with_its_reason() {
-    let plant: [(&str, fn(&Path)); 3] = [
+    let plant: [(&str, Plant); 3] = [
         ("symbolic link", |run| std::os::unix::fs::symlink("/tmp", run).unwrap()),
         ("open to others", |run| {
             std::fs::create_dir(run).unwrap();

@@ -1,4 +1,5 @@
 //! Clients and machines that misbehave: descriptors used up, broken lines by the thousand.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

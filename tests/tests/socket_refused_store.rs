@@ -1,4 +1,5 @@
 //! A store that cannot be served: said on the terminal and on the socket, with an exit code, and left as it was.
+#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 use tiro_tests::{DaemonSetup, TestDaemon, check};

@@ -1,4 +1,5 @@
 //! One daemon a socket: start, stale sockets, races, stop.
+#![allow(clippy::unwrap_used)]
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};

@@ -1,5 +1,6 @@
 //! Rules of the source that no compiler keeps: who may know whom, how large a file may be, which words are not used, and
 //! which requirements no test names.
+#![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! How lines become requests and answers, over a real socket.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 use tiro_schema::ErrorKind;

@@ -1,4 +1,5 @@
 //! The wire, word for word: conversations held against snapshots. A change here is a change of the contract.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::json;
 use tiro_tests::{InsideDaemon, Rpc, Transcript};

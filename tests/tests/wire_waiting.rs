@@ -1,4 +1,5 @@
 //! Requests that take a while: a store that is still being opened, cancellation, requests in flight.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::{Value, json};
 use tiro_daemon::limits::REQUESTS_PER_CONNECTION_MAX;

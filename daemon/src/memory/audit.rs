@@ -11,6 +11,7 @@ use crate::clock;
 use crate::limits::{AUDIT_SCAN_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, REPLAY_ROWS};
 use crate::store::{Reads, StoreError};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use tiro_schema::convert;
 use tiro_schema::record::AuditRecord;
 use tiro_schema::wire::memory::{AuditParams, AuditResult, AuditRow};
@@ -99,20 +100,21 @@ fn wire_rows(tx: &impl Reads, about: About, rows: &[AuditRecord]) -> Result<Vec<
     for row in rows {
         let mut row_ids = Vec::new();
         for key in row.keys.iter().filter(|key| !matches!(about, About::Memory(_, only) if only != **key)) {
-            if !ids.contains_key(key) {
-                let id = tx.memory(*key)?.map(|r| id_text(&r.id)).unwrap_or_default();
-                ids.insert(*key, id);
-            }
-            row_ids.extend(ids.get(key).filter(|id| !id.is_empty()).cloned());
+            let id = match ids.entry(*key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => place.insert(tx.memory(*key)?.map(|r| id_text(&r.id)).unwrap_or_default()),
+            };
+            row_ids.extend(Some(id.clone()).filter(|id| !id.is_empty()));
         }
-        if !names.contains_key(&row.space) {
-            names.insert(row.space, super::show::space_name_of(tx, row.space)?);
-        }
+        let space = match names.entry(row.space) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(super::show::space_name_of(tx, row.space)?),
+        };
         shown.push(AuditRow {
             at: clock::format(row.at_ms, None),
             method: row.method.clone(),
             access: if row.write { "write" } else { "read" }.to_owned(),
-            space: names.get(&row.space).cloned().unwrap_or_default(),
+            space: space.clone(),
             ids: row_ids,
             actor: convert::actor(&row.actor),
         });

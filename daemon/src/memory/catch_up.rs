@@ -3,7 +3,7 @@
 //! A memory is always fed as it stands now, so a replay may repeat. Must not know: when it is needed.
 
 use super::MemoryError;
-use super::documents::changes_of;
+use super::documents::{changes_of, touch};
 use crate::limits::{PREPARE_THREADS_MAX, REPLAY_ROWS};
 use crate::store::{Reads, Store, StoreError};
 use std::ops::ControlFlow;
@@ -32,19 +32,22 @@ pub(super) fn catch_up(store: &Store, index: &Index, watermark: u64, progress: I
 pub(super) fn replay(store: &Store, index: &Index, after: u64, progress: IndexProgress<'_>) -> Result<(), StoreError> {
     let (mut place, end) = (after, store.seq());
     loop {
-        let (changes, last) = store.read(|tx| {
+        let (changes, uses, last) = store.read(|tx| {
             let rows = tx.outbox_after(place, REPLAY_ROWS)?;
             let last = rows.last().map(|(seq, _)| *seq);
             let keys: std::collections::BTreeSet<u64> = rows.iter().map(|(_, row)| row.key).collect();
-            let mut changes = Vec::new();
+            let (mut changes, mut uses) = (Vec::new(), Vec::new());
             for key in keys {
                 if let Some(record) = tx.memory(key)? {
                     changes.extend(changes_of(tx, &record)?);
+                    uses.push((tx.usage(key)?, record));
                 }
             }
-            Ok::<_, StoreError>((changes, last))
+            Ok::<_, StoreError>((changes, uses, last))
         })?;
         index.apply(changes);
+        // A use makes no version, so the change above may be passed over as known.
+        uses.iter().for_each(|(usage, record)| touch(index, record, usage));
         let Some(last) = last else { return Ok(()) };
         place = last;
         progress("replaying writes into the index", place.saturating_sub(after), end.saturating_sub(after));

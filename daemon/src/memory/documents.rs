@@ -8,7 +8,7 @@ use crate::limits::PASSAGES_MAX;
 use crate::store::{Reads, StoreError, WriteTx};
 use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
-use tiro_index::{Change, Document, Prepared, Status, prepare};
+use tiro_index::{Change, Document, Index, Prepared, Status, prepare};
 use tiro_schema::convert::STATUS_FORGOTTEN;
 use tiro_schema::record::{MemoryRecord, SourceRecord, UseRecord};
 
@@ -124,6 +124,14 @@ pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<C
     }
     let vectors = tx.vectors(record.key, record.vector_version)?;
     Ok(changes(record, &tx.usage(record.key)?, &vectors))
+}
+
+/// Tells the index how often and when a memory was used.
+pub(super) fn touch(index: &Index, record: &MemoryRecord, usage: &UseRecord) {
+    if usage.use_count > 0 {
+        let count = u32::try_from(usage.use_count).unwrap_or(u32::MAX);
+        (0..passages(&record.text).len()).for_each(|n| index.touch(index_key(record.key, n), usage.last_used_at_ms, count));
+    }
 }
 
 impl Memory {

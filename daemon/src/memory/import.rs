@@ -29,7 +29,7 @@ struct Batch {
 
 /// What became of a line in the store.
 enum Taken {
-    Created(MemoryRecord),
+    Created(Box<MemoryRecord>),
     Known,
     Refused(String),
 }
@@ -184,7 +184,7 @@ impl Memory {
             };
             self.write_version(tx, &next, None)?;
         }
-        Ok(Taken::Created(record))
+        Ok(Taken::Created(Box::new(record)))
     }
 
     /// Counts what an import would do.

@@ -38,6 +38,7 @@ mod stats;
 mod supersede;
 mod undo;
 mod update;
+mod verify;
 
 pub use catch_up::IndexProgress;
 pub use error::MemoryError;

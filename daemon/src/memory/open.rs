@@ -10,8 +10,8 @@ use crate::clock::SharedClock;
 use crate::limits::OUTBOX_TRIM_INTERVAL_MS;
 use crate::store::{Reads, Store, StoreChange, StoreError};
 use parking_lot::{Condvar, Mutex, RwLock};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tiro_index::embed::Embedder;
@@ -41,6 +41,10 @@ pub(super) struct IndexSlot {
     settings: Settings,
     stopping: Mutex<bool>,
     stop: Condvar,
+    /// Counts what took the place of the store; an index built from the one before is not taken.
+    replaced: AtomicU64,
+    /// Held while one is rebuilt.
+    rebuilding: Mutex<()>,
 }
 
 impl IndexSlot {
@@ -71,6 +75,8 @@ impl Memory {
             settings,
             stopping: Mutex::new(false),
             stop: Condvar::new(),
+            replaced: AtomicU64::new(0),
+            rebuilding: Mutex::new(()),
         });
         let memory =
             Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats: stats::Cache::default() }) };
@@ -113,18 +119,28 @@ impl Memory {
     /// # Errors
     /// The store's and the index's.
     pub fn rebuild(&self, progress: IndexProgress<'_>) -> Result<u64, MemoryError> {
-        let seq = self.store().seq();
+        let slot = &self.inner.index;
+        let Some(_one) = slot.rebuilding.try_lock() else {
+            return Err(MemoryError::Index("the index is being rebuilt already".to_owned()));
+        };
+        let (seq, replaced) = (self.store().seq(), slot.replaced.load(Ordering::SeqCst));
         let fresh = self.fresh_index()?;
         let fed = feed_all(self.store(), &fresh, progress)?;
         // On the writer's thread nothing else is committed: what came since is replayed, and no change falls between the two.
         let memory = self.clone();
         let swapped = Arc::clone(&fresh);
-        self.store().write_blocking("swap the index", move |_| memory.swap_in(&swapped, seq))?;
+        self.store().write_blocking("swap the index", move |_| {
+            if memory.inner.index.replaced.load(Ordering::SeqCst) != replaced {
+                return Err(MemoryError::Index("the store was replaced meanwhile; its index is new".to_owned()));
+            }
+            memory.swap_in(&swapped, seq)
+        })?;
         Ok(fed)
     }
 
     /// The same on the writer's thread, where no write can come in between.
     fn replace_index(&self, progress: IndexProgress<'_>) -> Result<(), MemoryError> {
+        self.inner.index.replaced.fetch_add(1, Ordering::SeqCst);
         let fresh = self.fresh_index()?;
         feed_all(self.store(), &fresh, progress)?;
         self.swap_in(&fresh, self.store().seq())
@@ -154,41 +170,6 @@ impl Memory {
     fn catch_up_after_reopening(&self) -> Result<(), MemoryError> {
         let index = self.index();
         Ok(replay(self.store(), &index, index.stats().seq, &|_, _, _| {})?)
-    }
-
-    /// Compares the index with the store, memory by memory; what is wrong, in words. Blocks.
-    ///
-    /// # Errors
-    /// The store's.
-    pub fn verify_index(&self, progress: IndexProgress<'_>) -> Result<Vec<String>, MemoryError> {
-        let index = self.index();
-        let mut problems = index.verify();
-        let spaces = self.store().read(|tx| tx.spaces())?;
-        let total = spaces.len() as u64;
-        for (n, space) in spaces.iter().enumerate() {
-            progress("comparing the index", n as u64, total);
-            let held: std::collections::BTreeSet<u64> =
-                index.held(space.id).into_iter().map(|(key, _)| memory_of(key).0).collect();
-            self.store().read(|tx| {
-                let mut missing = held.clone();
-                tx.keys_of_space(space.id, 0..=u64::MAX, crate::store::Direction::Ascending, &mut |key, status| {
-                    let shown = status != tiro_schema::convert::STATUS_FORGOTTEN;
-                    if shown != missing.remove(&key) && index.contains(key).is_some() != shown {
-                        problems.push(format!("memory {key} is {} the index", if shown { "not in" } else { "still in" }));
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-                problems.extend(
-                    missing
-                        .iter()
-                        .filter(|k| index.contains(**k).is_some())
-                        .map(|k| format!("the index holds {k}, which the store does not")),
-                );
-                Ok::<_, StoreError>(())
-            })?;
-        }
-        problems.truncate(100);
-        Ok(problems)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Must not know: how the index scores; how a prompt is laid out.
 
-use super::documents::{embed_query, memory_of};
+use super::documents::{embed_query, memory_of, touch};
 use super::passages::passages;
 use super::recall_plan::Plan;
 use super::resolve::id_text;
@@ -191,14 +191,11 @@ impl Memory {
                 let mut usage = tx.usage(*key)?;
                 usage.use_count = usage.use_count.saturating_add(1);
                 usage.last_used_at_ms = usage.last_used_at_ms.max(now_ms);
-                tx.put_usage(*key, &usage)?;
                 let Some(record) = tx.memory(*key)? else { continue };
-                let (memory, key, count) = (memory.clone(), *key, u32::try_from(usage.use_count).unwrap_or(u32::MAX));
-                let passages = passages(&record.text).len();
-                tx.after_commit(Box::new(move || {
-                    let index = memory.index();
-                    (0..passages).for_each(|n| index.touch(super::documents::index_key(key, n), usage.last_used_at_ms, count));
-                }));
+                tx.put_usage(*key, &usage)?;
+                tx.note_in_outbox(&record)?;
+                let memory = memory.clone();
+                tx.after_commit(Box::new(move || touch(&memory.index(), &record, &usage)));
             }
             Ok::<_, StoreError>(())
         });

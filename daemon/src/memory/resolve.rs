@@ -32,7 +32,7 @@ pub(super) fn resolve(tx: &impl Reads, text: &str, path: &str) -> Result<MemoryR
         return tx.memory(key)?.filter(|r| r.status != STATUS_FORGOTTEN).ok_or_else(not_found);
     }
     let digits = text.chars().filter(|c| *c != '-').count();
-    if digits < ID_PREFIX_CHARS_MIN || digits > 32 || !text.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
+    if !(ID_PREFIX_CHARS_MIN..=32).contains(&digits) || !text.chars().all(|c| c == '-' || c.is_ascii_hexdigit()) {
         return Err(MemoryError::invalid(path, format!("an id, or its first {ID_PREFIX_CHARS_MIN} characters or more")));
     }
     let mut found = Vec::new();

@@ -60,13 +60,20 @@ pub struct Listening {
 #[derive(Debug)]
 pub struct SocketFile {
     path: PathBuf,
-    identity: (u64, u64),
+    identity: Identity,
+}
+
+/// Tells one socket file from another that came to the same name: device, inode (which may be used again), time of making.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(metadata: &std::fs::Metadata) -> Identity {
+    (metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
 }
 
 impl SocketFile {
     /// Removes the file, if it is still the one we made.
     pub fn remove(self) {
-        if std::fs::symlink_metadata(&self.path).is_ok_and(|m| (m.dev(), m.ino()) == self.identity)
+        if std::fs::symlink_metadata(&self.path).is_ok_and(|m| identity(&m) == self.identity)
             && let Err(error) = std::fs::remove_file(&self.path)
         {
             tracing::warn!(path = %self.path.display(), %error, "the socket file could not be removed");
@@ -95,7 +102,7 @@ pub fn bind_private(path: &Path) -> Result<Listening, SocketError> {
     }
     let metadata =
         std::fs::symlink_metadata(path).map_err(|source| SocketError::Io { action: "look at", path: path.into(), source })?;
-    let file = SocketFile { path: path.into(), identity: (metadata.dev(), metadata.ino()) };
+    let file = SocketFile { path: path.into(), identity: identity(&metadata) };
     let mode = metadata.mode() & 0o777;
     if mode & 0o077 != 0 {
         file.remove();
@@ -135,7 +142,7 @@ fn clear_stale(path: &Path) -> Result<(), SocketError> {
         Err(errno) => return Err(io("probe", errno.into())),
     }
     let now = std::fs::symlink_metadata(path).map_err(|error| io("look at", error))?;
-    if (now.dev(), now.ino()) != (metadata.dev(), metadata.ino()) {
+    if identity(&now) != identity(&metadata) {
         return Err(SocketError::InTheWay { path: path.into(), why: "it was replaced just now" });
     }
     tracing::info!(path = %path.display(), "removing a stale socket");

@@ -198,6 +198,16 @@ impl WriteTx {
         self.put(tables::OUTBOX, &keys::u64(record.seq), &outbox)
     }
 
+    /// Notes that something about a memory besides its versions changed, for whatever is derived from the store and was not running.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn note_in_outbox(&mut self, record: &MemoryRecord) -> Result<(), StoreError> {
+        let seq = self.next_seq();
+        let outbox = OutboxRecord { key: record.key, version: record.version, remove: record.status == STATUS_FORGOTTEN };
+        self.put(tables::OUTBOX, &keys::u64(seq), &outbox)
+    }
+
     /// Writes the vectors of a version's passages, in the place of what stood there.
     ///
     /// # Errors

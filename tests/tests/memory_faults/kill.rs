@@ -175,3 +175,21 @@ fn a_key_used_before_a_kill_answers_after_it() {
     assert_eq!(rpc.ask::<Value>("memory/remember", params), first);
     assert_eq!(shown(&mut rpc).len(), 1);
 }
+
+// MEM-4
+#[test]
+fn a_use_counted_before_a_kill_counts_after_it() {
+    let mut daemon = TestDaemon::spawn();
+    let mut rpc = daemon.rpc();
+    let id = check::remember(&mut rpc, "the heron stands by the pond");
+    let explained = json!({"query": "heron", "threshold": 0, "explain": true});
+    let _: Value = rpc.ask("memory/recall", json!({"query": "heron", "threshold": 0, "use": true}));
+    let half_life =
+        |rpc: &mut Rpc| rpc.ask::<Value>("memory/recall", explained.clone())["hits"][0]["explain"]["halfLifeDays"].clone();
+    let before = half_life(&mut rpc);
+    daemon.kill9();
+    daemon.start();
+    let mut rpc = daemon.rpc();
+    assert_eq!(half_life(&mut rpc), before);
+    assert_eq!(rpc.ask::<Value>("memory/get", json!({"id": id}))["useCount"], 1);
+}

@@ -106,7 +106,7 @@ pub(super) fn url_password(value: &Value<'_>) -> bool {
     let user = head.rsplit('/').next().unwrap_or("").to_ascii_lowercase();
     let sample_user = ["user", "username", "usr", "name", "login", "u"].contains(&user.as_str());
     let sample_password = ["password", "passwd", "pass", "pwd", "pw", "secret", "p"].contains(&v.to_ascii_lowercase().as_str());
-    !is_placeholder(v) && !(sample_user && sample_password)
+    !(is_placeholder(v) || sample_user && sample_password)
 }
 
 /// Words that follow "password is" or "password:" in ordinary sentences.
