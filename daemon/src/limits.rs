@@ -13,6 +13,23 @@ pub fn table() -> BTreeMap<String, u64> {
         ("requestsPerConnectionMax", REQUESTS_PER_CONNECTION_MAX),
         ("connectionsMax", CONNECTIONS_MAX),
         ("outgoingBytesMax", OUTGOING_BYTES_MAX),
+        ("textBytesMax", TEXT_BYTES_MAX),
+        ("tagsMax", TAGS_MAX),
+        ("tagBytesMax", TAG_BYTES_MAX),
+        ("entitiesMax", ENTITIES_MAX),
+        ("entityBytesMax", ENTITY_BYTES_MAX),
+        ("sourceMemberBytesMax", SOURCE_MEMBER_BYTES_MAX),
+        ("spaceNameCharsMax", SPACE_NAME_CHARS_MAX),
+        ("spacesMax", SPACES_MAX),
+        ("spacesPerRecallMax", SPACES_PER_RECALL_MAX),
+        ("keyBytesMax", KEY_BYTES_MAX),
+        ("itemsPerCallMax", ITEMS_PER_CALL_MAX),
+        ("idsPerCallMax", IDS_PER_CALL_MAX),
+        ("queryBytesMax", QUERY_BYTES_MAX),
+        ("hitsMax", HITS_MAX as usize),
+        ("filterValuesMax", FILTER_VALUES_MAX),
+        ("pageItemsMax", PAGE_ITEMS_MAX as usize),
+        ("forgetMemoriesMax", FORGET_MEMORIES_MAX),
     ];
     limits.iter().map(|(name, value)| ((*name).to_owned(), *value as u64)).collect()
 }

@@ -147,22 +147,32 @@ impl Handle {
             return Err(StoreError::damaged_file(cause.clone()));
         }
         let database = self.database.read_recursive();
-        let database = database.as_ref().ok_or(StoreError::Closed)?;
+        let database = database.as_ref().ok_or_else(|| self.absent())?;
         let tx = ReadTx::new(database.begin_read().map_err(engine)?, self.checks());
         Ok(read(&tx))
+    }
+
+    /// Why there is no open database.
+    fn absent(&self) -> StoreError {
+        match self.health() {
+            Health::Well | Health::Closed => StoreError::Closed,
+            Health::Full => self.describe(StoreError::Full { free_bytes: 0, reserve_bytes: 0 }),
+            Health::ReadOnly { cause } => StoreError::ReadOnly { cause },
+            Health::Damaged { cause } => StoreError::damaged_file(cause),
+        }
     }
 
     /// A view that outlives the call. A replacement of the database ends it with an error.
     pub(super) fn long_view(&self) -> Result<ReadTx, StoreError> {
         let database = self.database.read_recursive();
-        let view = database.as_ref().ok_or(StoreError::Closed)?.begin_read().map_err(engine)?;
+        let view = database.as_ref().ok_or_else(|| self.absent())?.begin_read().map_err(engine)?;
         Ok(ReadTx::new(view, self.checks()))
     }
 
     /// Runs something on the open database.
     pub(super) fn with_database<R>(&self, work: impl FnOnce(&Database) -> R) -> Result<R, StoreError> {
         let database = self.database.read_recursive();
-        Ok(work(database.as_ref().ok_or(StoreError::Closed)?))
+        Ok(work(database.as_ref().ok_or_else(|| self.absent())?))
     }
 
     /// Notes damage found by a read: from now on neither reads nor writes are served.
@@ -235,7 +245,10 @@ impl Handle {
             drop(database.take());
             let worked = work();
             match open_dir(&self.dir, &self.options) {
-                Ok(opened) => (worked, Ok(self.take_over(&mut database, opened))),
+                Ok(opened) => {
+                    self.take_over(&mut database, opened);
+                    (worked, Ok(()))
+                }
                 Err(error) => (worked, Err(error)),
             }
         };

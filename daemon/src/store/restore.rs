@@ -63,6 +63,9 @@ pub(super) fn choose(
     cancelled: &dyn Fn() -> bool,
 ) -> Result<Chosen, StoreError> {
     if let Some(path) = asked {
+        if !path.is_file() {
+            return Err(StoreError::Invalid(format!("there is no backup file {}", path.display())));
+        }
         return check(path, options, cancelled);
     }
     let backups = backup::list(dir);

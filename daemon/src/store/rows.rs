@@ -24,6 +24,9 @@ pub enum Direction {
 /// A row: key and value.
 pub type Row = (Vec<u8>, Vec<u8>);
 
+/// Is shown the key and value of a row; answers whether to go on.
+pub type VisitRow<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<bool, StoreError>;
+
 /// Reads of rows, in a read transaction or inside a write.
 pub trait Rows {
     /// The value under `key`.
@@ -87,7 +90,7 @@ pub trait Rows {
         table: Table,
         bounds: (Bound<&[u8]>, Bound<&[u8]>),
         direction: Direction,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Result<bool, StoreError>,
+        visit: VisitRow<'_>,
     ) -> Result<(), StoreError> {
         let mut last: Option<Vec<u8>> = None;
         loop {
