@@ -180,6 +180,11 @@ impl Index {
         result
     }
 
+    /// Epoch of the store it was opened for.
+    pub fn epoch(&self) -> u64 {
+        self.work.identity.epoch
+    }
+
     /// Waits until the full-text index holds every change applied so far.
     ///
     /// # Errors

@@ -134,7 +134,12 @@ impl Memory {
         };
         let index = self.index();
         loop {
-            let answer = index.search(&query);
+            let mut answer = index.search(&query);
+            // A restore gives keys a new meaning: until its index is there, the old one's hits would name the wrong memories.
+            if index.epoch() != self.store().identity().epoch {
+                answer.hits.clear();
+                answer.degraded = Some("a backup was just put in place and its index is being made: ask again".to_owned());
+            }
             let more = answer.hits.len() >= query.limit && query.limit < KEYS_PER_SEARCH_MAX;
             let hits = self.read_hits(plan, &names, &answer.hits)?;
             // Passages of one memory share a hit, and a memory may have gone since: then look further.
