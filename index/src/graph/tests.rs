@@ -97,8 +97,8 @@ fn what_comes_after_a_flood_of_clones_is_found_by_its_own_vector() {
     (0..500).for_each(|slot| graph.insert(slot, &vectors[500]).unwrap());
     (0..500_u32).for_each(|slot| graph.insert(500 + slot, &vectors[slot as usize]).unwrap());
     assert_eq!((graph.len(), graph.node_count()), (1_000, 501));
-    for slot in 0..500 {
-        let query = unit(&vectors[slot]);
+    for (slot, vector) in vectors.iter().take(500).enumerate() {
+        let query = unit(vector);
         let found = graph.search(&query, 10, 64, |slot| slot >= 500).unwrap();
         assert!(found.iter().any(|&(near, _)| near == 500 + slot as u32), "{slot}");
     }

@@ -1,5 +1,7 @@
 //! Tests of `Block` against brute force in f32.
 
+#![allow(clippy::unwrap_used)]
+
 use std::time::Instant;
 
 use proptest::prelude::*;
