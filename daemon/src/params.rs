@@ -2,6 +2,7 @@
 //!
 //! Must not know: methods, errors of the wire.
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -19,6 +20,18 @@ pub struct Misfit {
 /// # Errors
 /// The first member that does not fit.
 pub fn read<P: DeserializeOwned>(value: Value) -> Result<P, Misfit> {
+    read_ref(&value)
+}
+
+/// The same, leaving the value where it is. The path is looked for only when something does not fit.
+///
+/// # Errors
+/// The first member that does not fit.
+pub fn read_ref<P: DeserializeOwned>(value: &Value) -> Result<P, Misfit> {
+    P::deserialize(value).or_else(|_| with_path(value))
+}
+
+fn with_path<'de, P: Deserialize<'de>>(value: &'de Value) -> Result<P, Misfit> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let message = error.into_inner().to_string();

@@ -5,7 +5,8 @@
 //! the text: numbers, signs, negations, names in capitals or mixed case, identifiers. `C++` is not `C`, `-5` is not `5`,
 //! `No, deploys` is not `No deploys`. Must not know: memories or the store.
 
-use unicode_normalization::UnicodeNormalization;
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Hash of the canonical form. Equal hashes are a hint: compare [`canonical`] before believing them.
@@ -15,7 +16,7 @@ pub fn fingerprint(canonical: &str) -> [u8; 16] {
 
 /// The form that texts in the same words share.
 pub fn canonical(text: &str) -> String {
-    let plain: String = text.nfkc().filter(|c| !is_invisible(*c)).map(plain_mark).collect();
+    let plain = plain_text(text);
     let words: Vec<String> = plain.split_whitespace().map(fold_word).collect();
     let mut joined = String::with_capacity(plain.len());
     for word in &words {
@@ -31,6 +32,18 @@ pub fn canonical(text: &str) -> String {
     }
     let inner = joined.trim_end_matches(ENDS).trim_start_matches(QUOTES).trim_end_matches(QUOTES).trim_end_matches(ENDS);
     if inner.is_empty() { joined } else { inner.to_owned() }
+}
+
+/// NFKC without what cannot be seen and with plain marks; most texts are NFKC already, and ASCII needs nothing at all.
+fn plain_text(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let plain = |chars: &mut dyn Iterator<Item = char>| chars.filter(|c| !is_invisible(*c)).map(plain_mark).collect();
+    Cow::Owned(match is_nfkc_quick(text.chars()) {
+        IsNormalized::Yes => plain(&mut text.chars()),
+        _ => plain(&mut text.nfkc()),
+    })
 }
 
 const ENDS: [char; 3] = ['.', '!', ' '];

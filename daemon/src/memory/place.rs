@@ -9,6 +9,7 @@ use super::error::MemoryError;
 use super::fingerprint::canonical;
 use crate::limits::SPACES_MAX;
 use crate::store::{Reads, WriteTx};
+use std::collections::HashMap;
 use tiro_index::{Change, Prepared};
 use tiro_schema::convert::{CHANGE_CREATED, STATUS_ACTIVE, source_record};
 use tiro_schema::record::{MemoryRecord, SpaceRecord, UseRecord};
@@ -128,4 +129,22 @@ pub(super) fn ensure_space(tx: &mut WriteTx, name: &str) -> Result<SpaceRecord, 
     }
     let now_ms = tx.now_ms();
     Ok(tx.ensure_space(name, now_ms)?)
+}
+
+/// Spaces met in one run of a transaction.
+#[derive(Default)]
+pub(super) struct Spaces {
+    ids: HashMap<String, u32>,
+}
+
+impl Spaces {
+    /// The id of the space of this name, made when there is none.
+    pub fn id(&mut self, tx: &mut WriteTx, name: &str) -> Result<u32, MemoryError> {
+        if let Some(id) = self.ids.get(name) {
+            return Ok(*id);
+        }
+        let id = ensure_space(tx, name)?.id;
+        self.ids.insert(name.to_owned(), id);
+        Ok(id)
+    }
 }

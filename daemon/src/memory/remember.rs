@@ -4,7 +4,7 @@
 
 use super::draft::{Judged, judge};
 use super::merge_seen::told_again;
-use super::place::{Ready, ensure_space};
+use super::place::{Ready, Spaces};
 use super::resolve::id_text;
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
@@ -33,7 +33,7 @@ impl Memory {
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let (result, record) = keep(&memory, tx, &ready)?;
+                let (result, record) = keep(&memory, tx, &mut Spaces::default(), &ready)?;
                 ledger::wrote(tx, &caller, METHOD, &ledger::touched([&record]))?;
                 Ok::<_, MemoryError>(result)
             })
@@ -49,15 +49,20 @@ pub(super) fn item_key(params: &RememberParams) -> Result<Option<Key>, MemoryErr
 }
 
 /// Keeps one text inside a transaction: a known memory is told again, else a new one is made. The answer, and the memory.
-pub(super) fn keep(memory: &Memory, tx: &mut WriteTx, ready: &Ready) -> Result<(RememberResult, MemoryRecord), MemoryError> {
-    let space = ensure_space(tx, &ready.draft.space)?;
-    let (outcome, record) = match ready.known(tx, space.id)? {
+pub(super) fn keep(
+    memory: &Memory,
+    tx: &mut WriteTx,
+    spaces: &mut Spaces,
+    ready: &Ready,
+) -> Result<(RememberResult, MemoryRecord), MemoryError> {
+    let space = spaces.id(tx, &ready.draft.space)?;
+    let (outcome, record) = match ready.known(tx, space)? {
         Some(known) => {
             let next = told_again(&known, &ready.draft, tx.next_seq(), tx.now_ms());
             memory.write_version(tx, &next, None)?;
             (RememberOutcome::Duplicate, next)
         }
-        None => (RememberOutcome::Created, ready.create(memory, tx, space.id, None)?),
+        None => (RememberOutcome::Created, ready.create(memory, tx, space, None)?),
     };
     let id = id_text(&record.id);
     let related = match outcome {

@@ -3,7 +3,7 @@
 //! Must not know: how one text is kept.
 
 use super::draft::{Judged, judge};
-use super::place::Ready;
+use super::place::{Ready, Spaces};
 use super::remember::{item_key, keep, refused};
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
@@ -76,9 +76,9 @@ impl Memory {
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let mut touched = Vec::new();
+                let (mut touched, mut spaces) = (Vec::new(), Spaces::default());
                 let results: Result<Vec<_>, MemoryError> =
-                    items.iter().map(|item| write_item(&memory, tx, item, &mut touched)).collect();
+                    items.iter().map(|item| write_item(&memory, tx, item, &mut spaces, &mut touched)).collect();
                 let results = results?;
                 ledger::wrote(tx, &caller, METHOD, &touched)?;
                 Ok::<_, MemoryError>(results)
@@ -93,6 +93,7 @@ fn write_item(
     memory: &Memory,
     tx: &mut WriteTx,
     item: &Item,
+    spaces: &mut Spaces,
     touched: &mut Vec<(u32, u64)>,
 ) -> Result<RememberResult, MemoryError> {
     let (ready, key) = match item {
@@ -100,7 +101,7 @@ fn write_item(
         Item::Ready(ready, key) => (ready, key),
     };
     let kept = idempotent(tx, key.as_ref(), |tx| {
-        let (result, record) = keep(memory, tx, ready)?;
+        let (result, record) = keep(memory, tx, spaces, ready)?;
         touched.push((record.space, record.key));
         Ok::<_, MemoryError>(result)
     });
@@ -133,7 +134,7 @@ async fn prepare_all(memory: Memory, items: Vec<(usize, Value)>) -> Result<Vec<I
 }
 
 fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
-    let params: RememberParams = match params::read(value.clone()) {
+    let params: RememberParams = match params::read_ref(value) {
         Ok(params) => params,
         Err(misfit) => {
             let error = MemoryError::invalid(misfit.path, misfit.message);
