@@ -63,12 +63,23 @@ pub(crate) fn relevance(mode: Mode, evidence: f32) -> f32 {
     1.0 / (1.0 + (-logistic.slope * (evidence - logistic.middle)).exp())
 }
 
-/// How sure a relevance is.
-pub(crate) fn strength(relevance: f32) -> Strength {
+/// Deviations above the best of as many strangers from which meaning alone is evidence enough.
+const STANDS_OUT: f32 = 3.2;
+
+/// Whether a standard score stands out among this many documents. The best of n standard normal values is about sqrt(2 ln n) (the usual bound
+/// of extreme values), so that a store of three memories and one of a million mean the same. An answer in another language shares no word with
+/// its question, and nothing but this can tell it from a stranger.
+fn stands_out(z: f32, documents: usize) -> bool {
+    z - (2.0 * (documents.max(1) as f32).ln()).sqrt() >= STANDS_OUT
+}
+
+/// How sure a hit is: by its relevance, or by a cosine that stands out among the documents of its space.
+pub(crate) fn strength(relevance: f32, z: Option<f32>, documents: usize) -> Strength {
     match relevance {
         r if r >= STRONG => Strength::Strong,
         r if r >= GOOD => Strength::Good,
         r if r >= THRESHOLD_DEFAULT => Strength::Weak,
+        _ if z.is_some_and(|z| stands_out(z, documents)) => Strength::Weak,
         _ => Strength::None,
     }
 }

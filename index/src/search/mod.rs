@@ -9,7 +9,7 @@ mod legs;
 use crate::embed::ZScale;
 use crate::limits::{CANDIDATES_MAX, CANDIDATES_MIN, HITS_MAX, RESCORED_MAX};
 use crate::query::{Mode, Query};
-use crate::result::{Features, Hit, SearchResult};
+use crate::result::{Features, Hit, SearchResult, Strength};
 use crate::settings::{Settings, VectorSource};
 use crate::state::State;
 use crate::state::space::Space;
@@ -139,6 +139,11 @@ fn note(result: &mut SearchResult, leg: &legs::Leg) {
 }
 
 impl Candidate {
+    /// How sure it is, among the documents of its space.
+    fn strength(&self, space: &Space) -> Strength {
+        fuse::strength(self.features.relevance, self.features.z, space.statistics.documents as usize)
+    }
+
     /// Evidence and relevance from the features.
     fn weigh(&mut self, mode: Mode, context: &Context<'_>) {
         let features = &mut self.features;
@@ -191,11 +196,14 @@ fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candidate>, result
         |c, rank| c.features.vector_rank = Some(rank),
     );
     number(&mut candidates, |_| true, |c| c.evidence, |c, rank| c.features.rank_without_decay = rank);
-    let threshold = query.threshold.unwrap_or(fuse::THRESHOLD_DEFAULT);
+    let keeps = |candidate: &Candidate| match query.threshold {
+        Some(threshold) => candidate.features.relevance >= threshold,
+        None => state.spaces.get(&candidate.space).is_some_and(|space| candidate.strength(space) != Strength::None),
+    };
     let limit = query.limit.min(HITS_MAX);
-    let kept = candidates.iter().filter(|c| c.features.relevance >= threshold).count();
-    result.below_threshold = candidates.len().min(limit).saturating_sub(kept);
-    candidates.retain(|c| c.features.relevance >= threshold);
+    let found = candidates.len();
+    candidates.retain(keeps);
+    result.below_threshold = found.min(limit).saturating_sub(candidates.len());
     let mut hits: Vec<Hit> =
         candidates.into_iter().filter_map(|candidate| finish(state.spaces.get(&candidate.space)?, candidate, query)).collect();
     hits.sort_by(|a, b| {
@@ -208,6 +216,7 @@ fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candidate>, result
 
 fn finish(space: &Space, candidate: Candidate, query: &Query<'_>) -> Option<Hit> {
     let slot = space.slot(candidate.slot)?;
+    let strength = candidate.strength(space);
     let mut features = candidate.features;
     if let Some(params) = &query.decay {
         let aging = fuse::Aging {
@@ -224,7 +233,7 @@ fn finish(space: &Space, candidate: Candidate, query: &Query<'_>) -> Option<Hit>
         seq: slot.seq,
         space: candidate.space,
         score: features.relevance * features.decay,
-        strength: fuse::strength(features.relevance),
+        strength,
         features,
     })
 }
