@@ -203,7 +203,7 @@ async fn after_something_was_shown_nothing_is_tried_again() {
 async fn an_endless_stream_ends() {
     let line = Act::Endless(stream(&[]), vec![b'x'; 1 << 16]);
     // Which bound is met first, size or time, is the machine's affair; one of them has to be.
-    let bounded = |result: &Result<(), ErrorClass>| matches!(result, Err(ErrorClass::CutShort | ErrorClass::Timeout));
+    let bounded = |result: &Result<String, ErrorClass>| matches!(result, Err(ErrorClass::CutShort | ErrorClass::Timeout));
     let ended = outcome(vec![line]).await.0;
     assert!(bounded(&ended), "{ended:?}");
     let big = text(&"x".repeat(1 << 16)).into_bytes();
