@@ -207,10 +207,7 @@ fn vectors_of(store: Store) -> VectorSource {
         let read = store.read(|tx| {
             let vector = |index_key: &u64| {
                 let (key, passage) = memory_of(*index_key);
-                let Some(record) = tx.memory(key)? else { return Ok(None) };
-                let mut vectors = tx.vectors(key, record.vector_version)?;
-                let found = (passage < vectors.len()).then(|| vectors.swap_remove(passage));
-                Ok(found.filter(|v| !v.is_empty()))
+                u16::try_from(passage).map_or(Ok(None), |passage| tx.current_vector(key, passage))
             };
             keys.iter().map(vector).collect::<Result<Vec<_>, StoreError>>()
         });
