@@ -67,11 +67,14 @@ fn searches_go_on_while_the_disk_is_full_and_nothing_is_lost_after() {
         let gone = store.remove(number - 60);
         number = store.seq;
         index.apply(vec![gone]);
-        // What a failed commit leaves is cleaned up and gives some space back: until that is taken too.
-        let failed = (0..20).any(|_| {
+        // What a failed commit leaves is cleaned up and gives some space back: until that is taken too. Each try has something to
+        // write, or a flush after one that just fitted would have nothing to fail at.
+        let failed = (0..20).any(|n| {
             fill(disk.path());
+            index.apply(vec![store.add(1, &format!("remark x{n} of round {round}"))]);
             index.flush().is_err()
         });
+        number = store.seq;
         assert!(failed, "the disk is not full");
         fill(disk.path());
         assert!(index.snapshot().is_err());

@@ -67,11 +67,13 @@ impl InsideDaemon {
     fn launch(&mut self, change: impl FnOnce(&mut Seams)) {
         let env = EnvMap::from([("TIRO_HOME".to_owned(), self.home.path().display().to_string())]);
         let mut config = Config::load(&env, None, None).expect("the configuration");
-        // No model of this machine: tests that want one say which.
-        config.file.model.provider.get_or_insert_with(|| "none".to_owned());
         let mut seams = Seams::system(&config, env);
         seams.clock = self.clock.clone();
         change(&mut seams);
+        // No model of this machine: tests that want one say which.
+        if !seams.env.contains_key("TIRO_MODEL_BASE_URL") {
+            config.file.model.provider.get_or_insert_with(|| "none".to_owned());
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
         let running = runtime.block_on(Daemon::start(config, seams)).expect("the daemon starts");
         self.runtime = Some(runtime);

@@ -30,7 +30,7 @@ fn the_store_is_verified_backed_up_rebuilt_and_restored() {
     let restored = tiro.json(&["store", "restore", path.to_str().unwrap()]);
     assert_eq!(restored["memories"], 1);
     assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 1);
-    tiro.run(&["store", "restore", "/nonexistent.backup"]).exits(1);
+    tiro.run(&["store", "restore", "/nonexistent.backup"]).exits(5);
 }
 
 // STORE-2

@@ -66,7 +66,8 @@ fn an_export_to_a_file_is_whole_and_private() {
     tiro.ok(&["export", "--output", path.to_str().unwrap()]);
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    tiro.run(&["export", "--output", "/nonexistent/out.jsonl"]).exits(1);
+    let below_a_file = path.join("out.jsonl");
+    tiro.run(&["export", "--output", below_a_file.to_str().unwrap()]).exits(1);
 }
 
 #[test]

@@ -93,7 +93,8 @@ pub async fn run(shell: &Shell, args: EditArgs) -> Outcome {
     let mut daemon = shell.daemon().await?;
     let old: Memory = daemon.call("memory/get", &GetParams { id: args.id.clone() }).await?;
     params.id.clone_from(&old.id);
-    if args.wants_editor() {
+    let in_editor = args.wants_editor();
+    if in_editor {
         if shell.global.json || !shell.out.terminal {
             return Err(Failure::usage("an editor needs a terminal")
                 .hint("give the new text: --text TEXT, or --text - for standard input"));
@@ -108,7 +109,8 @@ pub async fn run(shell: &Shell, args: EditArgs) -> Outcome {
     }
     params.if_version = params.if_version.or(Some(old.version));
     let answer: Result<VersionResult, Failure> = daemon.call("memory/update", &params).await;
-    let result = answer.map_err(|failure| explained(failure, &params))?;
+    let written = params.text.as_deref().filter(|_| in_editor);
+    let result = answer.map_err(|failure| explained(failure, &params.id, written))?;
     shell.answer(&result, |result, style| {
         if style.terminal {
             format!("changed {}, now version {}\n", style.cyan(id(&result.id, style)), result.version)
@@ -119,14 +121,14 @@ pub async fn run(shell: &Shell, args: EditArgs) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Says what to do when somebody else was faster, and keeps the text that was written.
-fn explained(failure: Failure, params: &UpdateParams) -> Failure {
+/// Says what to do when somebody else was faster, and keeps what was written in an editor; a secret is never kept.
+fn explained(failure: Failure, id: &str, written: Option<&str>) -> Failure {
     let kind = failure.error.as_ref().and_then(|error| error.kind());
-    let kept = params.text.as_deref().and_then(keep);
+    let kept = written.filter(|_| kind != Some(ErrorKind::SecretRefused)).and_then(keep);
     let kept = kept.map(|path| format!("your text is kept in {path}")).unwrap_or_default();
     match kind {
         Some(ErrorKind::VersionMismatch) => {
-            let id = params.id.get(..8).unwrap_or(&params.id);
+            let id = id.get(..8).unwrap_or(id);
             let hint = format!(
                 "somebody changed it meanwhile: look at it (tiro show {id}), then make your change again (tiro edit {id}). {kept}"
             );
@@ -206,11 +208,18 @@ mod tests {
     #[test]
     fn a_mismatch_says_what_to_do_and_keeps_the_text() {
         let error = tiro_schema::ErrorObject::new(ErrorKind::VersionMismatch, "version 2 is not the current one");
-        let params = UpdateParams { id: "3f2a9c1d-1".into(), text: Some("new words".into()), ..UpdateParams::default() };
-        let failure = explained(error.into(), &params);
+        let failure = explained(error.into(), "3f2a9c1d-1", Some("new words"));
         assert!(failure.hint.contains("tiro show 3f2a9c1d"), "{}", failure.hint);
         let path = failure.hint.rsplit(' ').next().unwrap();
         assert_eq!(std::fs::read_to_string(path).unwrap(), "new words");
         std::fs::remove_file(path).unwrap();
+    }
+
+    // MEM-10
+    #[test]
+    fn a_refused_secret_is_not_kept_in_a_file() {
+        let error = tiro_schema::ErrorObject::new(ErrorKind::SecretRefused, "the text holds a secret");
+        let failure = explained(error.into(), "3f2a9c1d-1", Some("password: hunter2hunter2"));
+        assert!(!format!("{failure:?}").contains("kept in"), "{failure:?}");
     }
 }

@@ -31,7 +31,7 @@ mod recall_plan;
 mod remember;
 mod remember_many;
 mod resolve;
-mod secrets;
+pub mod secrets;
 mod show;
 mod space;
 mod stats;

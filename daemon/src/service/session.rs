@@ -4,6 +4,7 @@
 
 use super::call::call;
 use super::error::method_not_found;
+use super::no_secret::without_secrets;
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
 use crate::harness::Harness;
@@ -25,10 +26,10 @@ pub async fn dispatch(
 ) -> Result<Value, ErrorObject> {
     let sessions = harness.sessions();
     match method {
-        "session/new" => call(params, |p| sessions.create(p)).await,
+        "session/new" => call(without_secrets(params)?, |p| sessions.create(p)).await,
         "session/get" => call(params, |p| get(harness, p)).await,
         "session/list" => call(params, |p| async move { sessions.list(&p, &|key| harness.is_running(key)) }).await,
-        "session/update" => call(params, |p| async move { show(harness, &sessions.update(p).await?) }).await,
+        "session/update" => call(without_secrets(params)?, |p| async move { show(harness, &sessions.update(p).await?) }).await,
         "session/delete" => call(params, |p| harness.delete_session(p)).await,
         "session/messages" => call(params, |p| async move { sessions.messages(&p) }).await,
         "session/attach" => call(params, |p| attach(harness, caller, connection, p)).await,

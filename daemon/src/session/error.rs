@@ -110,7 +110,7 @@ impl From<WriteFailure<SessionError>> for SessionError {
 
 /// What to do about a missing model, in one line.
 pub const MODEL_HINT: &str = "start Ollama or llama.cpp's server on this machine, or set TIRO_MODEL_BASE_URL and TIRO_MODEL_NAME \
-     (and TIRO_MODEL_API_KEY), or OPENAI_API_KEY, or write [model] in config.toml; then restart the daemon";
+     (and TIRO_MODEL_API_KEY), or OPENAI_API_KEY, or write [model] in config.toml; a running daemon learns of it after: tiro daemon stop";
 
 impl From<SessionError> for ErrorObject {
     fn from(error: SessionError) -> Self {

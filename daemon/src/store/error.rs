@@ -186,7 +186,7 @@ impl<E> WriteFailure<E> {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another daemon has it.
-    #[error("the store in {dir} is in use by {owner}")]
+    #[error("the store in {dir} is in use by {owner}, which answers on another socket: name that one, or stop it first")]
     InUse {
         /// Folder of the store.
         dir: PathBuf,
