@@ -5,7 +5,7 @@
 
 use crate::connection::{CallError, Connection};
 use crate::handshake::{self, HandshakeError};
-use crate::limits::{LOG_BYTES_MAX, LOG_TAIL_LINES, PROBE_MAX, PROBE_MIN, START_MAX, STOP_MAX};
+use crate::limits::{LOG_BYTES_MAX, LOG_TAIL_LINES, PROBE_MAX, PROBE_MIN, START_MAX, START_PAUSE_MAX, START_TRIES_MAX, STOP_MAX};
 use crate::trust::{self, TrustError};
 use crate::{detach, log, place};
 use nix::fcntl::{Flock, FlockArg};
@@ -194,35 +194,52 @@ async fn begin(places: &Places) -> Result<(Option<Start>, UnixStream), LaunchErr
         Ok(stream) => return Ok((None, stream)),
         Err(other) => return Err(other),
     }
-    let (file, log_begins_at) = open_log(places)?;
     let program = program()?;
-    let child = detach::spawn(&mut background(&program, places, file)).map_err(|source| files("cannot run", &program, source))?;
+    let (child, log_begins_at) = spawn(&program, places)?;
     let mut start = Start { child, log_begins_at, _lock: lock };
-    let mut deadline = Instant::now() + START_MAX;
-    let mut ended = None;
+    let deadline = Instant::now() + START_MAX;
+    let mut tries = 1;
+    let mut again_at: Option<Instant> = None;
+    let mut wait = PROBE_MAX;
     let mut pause = PROBE_MIN;
     loop {
-        if ended.is_none() {
-            ended = start.child.try_wait().map_err(|source| files("cannot wait for", &program, source))?;
-            if ended.is_some() {
-                deadline = Instant::now() + PROBE_MAX * 20;
-            }
-        }
+        let ended = start.child.try_wait().map_err(|source| files("cannot wait for", &program, source))?;
         match stream(places).await {
             Err(LaunchError::NotRunning { .. }) => {}
             Ok(stream) => return Ok((ended.is_none().then_some(start), stream)),
             Err(other) => return Err(other),
         }
-        // One that found another daemon there leaves the field to it, and it may be about to listen.
-        if ended.is_some_and(|status| status.code() != Some(ANOTHER_THERE)) || (ended.is_some() && Instant::now() > deadline) {
-            return Err(start.ended(places).await);
-        }
-        if Instant::now() > deadline {
+        if let Some(status) = ended {
+            // One that found another daemon there leaves the field to it: that one may be about to listen, or be ending
+            // (killed, its lock not yet given up), and then it takes another start.
+            if status.code() != Some(ANOTHER_THERE) {
+                return Err(start.ended(places).await);
+            }
+            match again_at {
+                None => again_at = Some(Instant::now() + wait),
+                Some(at) if Instant::now() < at => {}
+                Some(_) if tries >= START_TRIES_MAX || Instant::now() > deadline => return Err(start.ended(places).await),
+                Some(_) => {
+                    (start.child, start.log_begins_at) = spawn(&program, places)?;
+                    tries += 1;
+                    again_at = None;
+                    wait = (wait * 2).min(START_PAUSE_MAX);
+                    pause = PROBE_MIN;
+                }
+            }
+        } else if Instant::now() > deadline {
             return Err(LaunchError::TooSlow { log: places.log_file() });
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(PROBE_MAX);
     }
+}
+
+/// Runs the daemon in the background; gives it and the length of its log before it.
+fn spawn(program: &Path, places: &Places) -> Result<(Child, u64), LaunchError> {
+    let (file, log_begins_at) = open_log(places)?;
+    let child = detach::spawn(&mut background(program, places, file)).map_err(|source| files("cannot run", program, source))?;
+    Ok((child, log_begins_at))
 }
 
 fn files(what: &'static str, path: &Path, source: io::Error) -> LaunchError {

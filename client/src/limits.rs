@@ -12,6 +12,10 @@ pub const OUTGOING_FRAMES_MAX: usize = 64;
 pub const NOTIFICATIONS_MAX: usize = 1024;
 /// How long a daemon that was started, or is starting, may take until it answers.
 pub const START_MAX: Duration = Duration::from_secs(120);
+/// How often a daemon is started while one that is ending still holds its lock.
+pub const START_TRIES_MAX: u32 = 12;
+/// Longest wait before it is started again.
+pub const START_PAUSE_MAX: Duration = Duration::from_secs(1);
 /// How long the first answer of a daemon that runs may take.
 pub const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
 /// How long the daemon may keep a person waiting before that is told.

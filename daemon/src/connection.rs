@@ -130,16 +130,18 @@ impl ConnectionHandle {
 
     /// Queues a whole line, if there is room.
     pub fn offer(&self, line: Arc<[u8]>) -> Delivery {
-        self.offer_through(line, |_| 0)
+        self.offer_through(line, |_| 0, || ())
     }
 
-    /// Queues a whole line; when nothing waits before it, `write` may first take bytes from its start directly.
-    pub fn offer_through(&self, line: Arc<[u8]>, write: impl FnOnce(&[u8]) -> usize) -> Delivery {
+    /// Queues a whole line; when nothing waits before it, `write` may first take bytes from its start directly. `taken` is
+    /// called once there is room, before the client can see any of it.
+    pub fn offer_through(&self, line: Arc<[u8]>, write: impl FnOnce(&[u8]) -> usize, taken: impl FnOnce()) -> Delivery {
         if self.is_closed() {
             return Delivery::Closed;
         }
         let mut queue = self.shared.queue.lock();
         if queue.lines.is_empty() {
+            taken();
             let written = write(&line);
             if written >= line.len() {
                 return Delivery::Queued;
@@ -150,6 +152,7 @@ impl ConnectionHandle {
         } else if queue.bytes + line.len() > OUTGOING_BYTES_MAX {
             return Delivery::Full;
         } else {
+            taken();
             queue.bytes += line.len();
             queue.lines.push_back(line);
         }
@@ -160,14 +163,33 @@ impl ConnectionHandle {
 
     /// Queues a whole line, waiting for room.
     pub async fn send(&self, line: Arc<[u8]>) -> Delivery {
+        self.send_then(line, || ()).await
+    }
+
+    /// Queues a whole line, waiting for room; `taken` is called once there is some, before the client can see any of it.
+    pub async fn send_then(&self, line: Arc<[u8]>, taken: impl Fn()) -> Delivery {
         loop {
             let drained = self.shared.drained.notified();
             tokio::pin!(drained);
             drained.as_mut().enable();
-            match self.offer(line.clone()) {
+            match self.offer_through(line.clone(), |_| 0, &taken) {
                 Delivery::Full => drained.await,
                 other => return other,
             }
+        }
+    }
+
+    /// Ends when less than [`OUTGOING_BYTES_MAX`] waits and `free` holds, which is asked again whenever something was
+    /// written; or when the connection does.
+    pub async fn room(&self, free: impl Fn() -> bool) {
+        loop {
+            let drained = self.shared.drained.notified();
+            tokio::pin!(drained);
+            drained.as_mut().enable();
+            if self.is_closed() || (self.queued_bytes() < OUTGOING_BYTES_MAX && free()) {
+                return;
+            }
+            drained.await;
         }
     }
 
@@ -257,14 +279,15 @@ mod tests {
     #[test]
     fn a_line_is_written_directly_only_when_nothing_waits() {
         let handle = ConnectionHandle::new(1, ActorRecord::default());
-        assert_eq!(handle.offer_through(Arc::from(&b"abc\n"[..]), |bytes| bytes.len()), Delivery::Queued);
+        assert_eq!(handle.offer_through(Arc::from(&b"abc\n"[..]), |bytes| bytes.len(), || ()), Delivery::Queued);
         assert!(handle.front().is_none());
-        handle.offer_through(Arc::from(&b"defg\n"[..]), |_| 2);
+        handle.offer_through(Arc::from(&b"defg\n"[..]), |_| 2, || ());
         let mut tried = false;
-        handle.offer_through(Arc::from(&b"h\n"[..]), |_| {
+        let write = |_: &[u8]| {
             tried = true;
             0
-        });
+        };
+        handle.offer_through(Arc::from(&b"h\n"[..]), write, || ());
         assert!(!tried);
         assert_eq!(read_all(&handle), "fg\nh\n");
     }

@@ -58,6 +58,11 @@ pub const FIRST_FRAME_MS_MAX: u64 = 10_000;
 pub const FRAME_MS_MAX: u64 = 60_000;
 /// Bytes queued for a client that reads slowly; deltas beyond are dropped and told by `events/gap`.
 pub const OUTGOING_BYTES_MAX: usize = 1 << 20;
+/// Bytes of finished answers of one connection that wait for room in its queue; a read's answer beyond is dropped and its
+/// request refused.
+pub const ANSWERS_BYTES_MAX: usize = 16 << 20;
+/// Bytes of finished answers that wait for room, of all connections together, beyond [`FRAME_BYTES_FREE`] each.
+pub const ANSWERS_BYTES_TOTAL_MAX: usize = 64 << 20;
 /// Time a client may take none of the bytes queued for it before its connection is closed.
 pub const WRITE_STALL_MS_MAX: u64 = 30_000;
 /// Time for the last lines of a connection that the daemon closes.
@@ -149,7 +154,7 @@ pub const PAGE_ITEMS_DEFAULT: u32 = 50;
 /// Lines of one page of an export when the call does not say.
 pub const EXPORT_LINES_DEFAULT: u32 = 200;
 /// Bytes of text in one page, beyond which it ends early.
-pub const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// Records one page may read, found or not; a page that reaches it is short and has a cursor.
 pub const PAGE_SCAN_MAX: usize = 20_000;
 /// Audit rows one page may read.

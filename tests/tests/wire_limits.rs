@@ -135,3 +135,44 @@ fn a_client_that_does_not_read_costs_bounded_memory_and_harms_nobody() {
     assert!(grown < 24 << 20, "the daemon grew by {grown} bytes");
     check::serves_others(&daemon.socket());
 }
+
+/// Sends `memory/list` requests for `time`, as many at once as the daemon takes, reading nothing; gives how many were sent.
+fn flood_with_lists(deaf: &Rpc, burst: usize, every: Duration, time: Duration) -> usize {
+    deaf.stream().set_nonblocking(true).unwrap();
+    let (began, mut sent) = (Instant::now(), 0);
+    while began.elapsed() < time {
+        for _ in 0..burst {
+            let line = json!({"jsonrpc": "2.0", "id": 1_000 + sent, "method": "memory/list", "params": {"limit": 500}});
+            if std::io::Write::write_all(&mut deaf.stream(), format!("{line}\n").as_bytes()).is_ok() {
+                sent += 1;
+            }
+        }
+        std::thread::sleep(every);
+    }
+    sent
+}
+
+// API-3, C7: large answers that nobody reads wait outside of the queue only up to a bound.
+#[test]
+fn large_answers_to_clients_that_do_not_read_cost_bounded_memory_and_harm_nobody() {
+    let daemon = TestDaemon::spawn();
+    let mut control = daemon.rpc();
+    for call in 0..4 {
+        let text = |n: usize| format!("Filler {call} {n} {}", "lorem ipsum dolor ".repeat(500));
+        let items: Vec<Value> = (0..40).map(|n| json!({"text": text(n), "verbatim": true})).collect();
+        control.call("memory/rememberMany", json!({"items": items})).expect("filler is stored");
+    }
+    let before = check::resident_bytes(daemon.pid());
+    let steady = daemon.rpc();
+    flood_with_lists(&steady, 1, Duration::from_millis(15), Duration::from_secs(4));
+    let grown = check::resident_bytes(daemon.pid()).saturating_sub(before);
+    assert!(grown < 64 << 20, "one request after the other: the daemon grew by {grown} bytes");
+    let bursting: Vec<Rpc> = (0..4).map(|_| daemon.rpc()).collect();
+    for deaf in &bursting {
+        flood_with_lists(deaf, 64, Duration::from_millis(500), Duration::from_secs(1));
+        assert!(control.call("memory/list", json!({"limit": 5})).is_ok());
+    }
+    let grown = check::resident_bytes(daemon.pid()).saturating_sub(before);
+    assert!(grown < 384 << 20, "64 requests at once, four times: the daemon grew by {grown} bytes");
+    check::serves_others(&daemon.socket());
+}

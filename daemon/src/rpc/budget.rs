@@ -1,8 +1,8 @@
-//! A count of bytes shared by all connections, so that many large lines at once cannot take the daemon's memory.
+//! A count of bytes shared by all connections, so that many large lines or answers at once cannot take the daemon's memory.
 //!
 //! Must not know: what the bytes are.
 
-use crate::limits::{FRAME_BYTES_FREE, FRAMES_BYTES_TOTAL_MAX};
+use crate::limits::FRAME_BYTES_FREE;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,9 +18,9 @@ pub struct Share {
 }
 
 impl Budget {
-    /// The whole of [`FRAMES_BYTES_TOTAL_MAX`].
-    pub fn new() -> Arc<Self> {
-        Arc::new(Budget { left: AtomicUsize::new(FRAMES_BYTES_TOTAL_MAX) })
+    /// With all of `bytes` left.
+    pub fn of(bytes: usize) -> Arc<Self> {
+        Arc::new(Budget { left: AtomicUsize::new(bytes) })
     }
 
     fn take(&self, bytes: usize) -> bool {
@@ -58,11 +58,12 @@ impl Drop for Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::FRAMES_BYTES_TOTAL_MAX;
 
     #[test]
     fn a_share_is_refused_when_nothing_is_left_and_given_back_when_dropped() {
         // API-3, C7
-        let budget = Budget::new();
+        let budget = Budget::of(FRAMES_BYTES_TOTAL_MAX);
         let mut all = Share::of(&budget);
         assert!(all.resize(FRAMES_BYTES_TOTAL_MAX + FRAME_BYTES_FREE));
         let mut small = Share::of(&budget);

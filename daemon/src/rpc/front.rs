@@ -5,7 +5,9 @@
 use super::budget::Budget;
 use super::serve;
 use crate::connection::ConnectionHandle;
-use crate::limits::{CONNECTIONS_MAX, DRAIN_CANCELLED_MS_MAX, DRAIN_MS_MAX, REQUESTS_MAX};
+use crate::limits::{
+    ANSWERS_BYTES_TOTAL_MAX, CONNECTIONS_MAX, DRAIN_CANCELLED_MS_MAX, DRAIN_MS_MAX, FRAMES_BYTES_TOTAL_MAX, REQUESTS_MAX,
+};
 use crate::service::Reception;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -25,6 +27,8 @@ pub struct Front {
     pub reception: Arc<Reception>,
     /// Bytes of lines held for all connections.
     pub budget: Arc<Budget>,
+    /// Bytes of finished answers that wait for room in the queue of their connection.
+    pub answers: Arc<Budget>,
     /// Cancelled when requests in flight get no more time.
     pub abort: CancellationToken,
     /// Cancelled when connections have to end.
@@ -42,7 +46,8 @@ impl Front {
         let methods = tiro_schema::method::methods();
         Arc::new(Front {
             reception,
-            budget: Budget::new(),
+            budget: Budget::of(FRAMES_BYTES_TOTAL_MAX),
+            answers: Budget::of(ANSWERS_BYTES_TOTAL_MAX),
             abort: CancellationToken::new(),
             closing: CancellationToken::new(),
             writes: methods.into_iter().filter(|method| method.write).map(|method| method.name).collect(),

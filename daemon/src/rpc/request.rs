@@ -3,10 +3,12 @@
 //! Must not know: which methods there are.
 
 use super::Front;
+use super::budget::Share;
 use super::inflight::InFlight;
 use super::message::Request;
 use crate::caller::{Caller, ProgressSink};
-use crate::connection::{ConnectionHandle, encode};
+use crate::connection::{ConnectionHandle, Delivery, encode};
+use crate::limits::ANSWERS_BYTES_MAX;
 use crate::service::error::with_write_outcome;
 use futures_util::FutureExt;
 use parking_lot::Mutex;
@@ -14,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tiro_schema::wire::{JSONRPC, Progress, RequestId};
 use tiro_schema::{ErrorKind, ErrorObject};
@@ -49,6 +51,8 @@ pub struct Desk {
     pub stream: Arc<UnixStream>,
     /// Its requests in flight.
     pub inflight: InFlight,
+    /// Bytes of its finished answers that wait for room in its queue.
+    pub waiting: AtomicUsize,
 }
 
 impl Desk {
@@ -56,9 +60,44 @@ impl Desk {
     pub async fn answer(&self, id: Option<&RequestId>, outcome: Result<&Value, &ErrorObject>) {
         let Some(line) = answer_line(id, outcome) else { return };
         let write = |bytes: &[u8]| self.stream.try_write(bytes).unwrap_or(0);
-        if self.handle.offer_through(line.clone(), write) == crate::connection::Delivery::Full {
+        if self.handle.offer_through(line.clone(), write, || ()) == Delivery::Full {
             self.handle.send(line).await;
         }
+    }
+
+    /// Queues the answer to a request in flight, which it is until there is room. An answer that would have to wait while
+    /// too much does already is dropped for a refusal, but for that of a write, which has been done.
+    pub async fn finish(&self, id: &RequestId, is_write: bool, outcome: Result<Value, ErrorObject>) {
+        let line = answer_line(Some(id), outcome.as_ref());
+        drop(outcome);
+        let Some(mut line) = line else { return self.inflight.end(id) };
+        let write = |bytes: &[u8]| self.stream.try_write(bytes).unwrap_or(0);
+        if self.handle.offer_through(line.clone(), write, || self.inflight.end(id)) != Delivery::Full {
+            return self.inflight.end(id);
+        }
+        let mut share = Share::of(&self.front.answers);
+        let others = self.waiting.fetch_add(line.len(), Ordering::Relaxed);
+        if !is_write && (others + line.len() > ANSWERS_BYTES_MAX || !share.resize(line.len())) {
+            let error = ErrorObject::new(ErrorKind::Overloaded, "too many bytes of answers wait to be read");
+            let dropped = line.len();
+            let Some(refusal) = answer_line(Some(id), Err(&error)) else { return self.inflight.end(id) };
+            line = refusal;
+            self.waiting.fetch_add(line.len(), Ordering::Relaxed);
+            self.waiting.fetch_sub(dropped, Ordering::Relaxed);
+        }
+        let length = line.len();
+        let taken = || {
+            self.waiting.fetch_sub(length, Ordering::Relaxed);
+            self.inflight.end(id);
+        };
+        if self.handle.send_then(line, taken).await == Delivery::Closed {
+            taken();
+        }
+    }
+
+    /// Ends when the client has read enough to be owed another answer, or the connection ends.
+    pub async fn room(&self) {
+        self.handle.room(|| self.waiting.load(Ordering::Relaxed) == 0).await;
     }
 
     /// Calls the method and gives its outcome.

@@ -1,7 +1,8 @@
 //! One connection from its first byte to its last.
 //!
 //! Lines are read in order; requests are answered concurrently, so answers come in any order and carry their ids. A
-//! client that needs one call to see another waits for its answer. Must not know: what any method does.
+//! client that needs one call to see another waits for its answer. A client that does not read its answers is read no
+//! further. Must not know: what any method does.
 
 use super::budget::Share;
 use super::frame::{FrameBuffer, Overlong};
@@ -17,6 +18,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use serde_json::{Map, Value};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use tiro_schema::wire::CancelParams;
 use tiro_schema::{ErrorKind, ErrorObject};
@@ -44,7 +46,13 @@ pub async fn serve(front: &Arc<Front>, stream: UnixStream, handle: ConnectionHan
         let (stream, handle) = (stream.clone(), handle.clone());
         async move { writer::write(&stream, &handle).await }
     });
-    let desk = Arc::new(Desk { front: front.clone(), handle, stream, inflight: InFlight::new(front.abort.child_token()) });
+    let desk = Arc::new(Desk {
+        front: front.clone(),
+        handle,
+        stream,
+        inflight: InFlight::new(front.abort.child_token()),
+        waiting: AtomicUsize::new(0),
+    });
     let mut conversation = Conversation {
         desk: desk.clone(),
         buffer: FrameBuffer::default(),
@@ -146,6 +154,11 @@ impl Conversation {
 
     /// Takes a request on, or refuses it.
     async fn request(&mut self, request: Request, line_bytes: usize) {
+        tokio::select! {
+            biased;
+            () = self.desk.room() => {}
+            () = self.desk.front.closing.cancelled() => {}
+        }
         let id = request.id.clone();
         if let Err(error) = self.start(request, line_bytes) {
             self.desk.answer(Some(&id), Err(&error)).await;
@@ -199,8 +212,7 @@ impl Conversation {
                 None => desk.call(request, &cancel, &answered).await,
             };
             drop((permit, share));
-            desk.inflight.end(&id);
-            desk.answer(Some(&id), outcome.as_ref()).await;
+            desk.finish(&id, desk.front.is_write(&method), outcome).await;
             answered.cancel();
             desk.front.reception.answered(&method);
         });
