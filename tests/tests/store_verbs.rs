@@ -82,3 +82,17 @@ fn a_damaged_store_is_refused_and_restored_without_a_daemon() {
     daemon.start();
     check::recall_contains(&mut daemon.rpc(), "which pier does the ferry leave from", FERRY);
 }
+
+// STORE-2, MEM-4
+#[test]
+fn a_recall_that_counts_as_used_leaves_the_store_whole_and_its_backup_good() {
+    let daemon = TestDaemon::spawn();
+    let mut rpc = daemon.rpc();
+    check::remember(&mut rpc, MASTER);
+    rpc.ask::<Value>("memory/recall", json!({"query": "tide tables of the harbour master", "use": true}));
+    let report: VerifyResult = rpc.ask("store/verify", json!({}));
+    assert!(report.ok, "{report:?}");
+    let backup: BackupResult = rpc.ask("store/backup", json!({}));
+    let restored: RestoreResult = rpc.ask("store/restore", json!({}));
+    assert_eq!(restored.from, backup.path);
+}

@@ -59,7 +59,8 @@ pub(super) fn judge(params: &RememberParams) -> Result<Judged, MemoryError> {
     let valid_to_ms = instant("validTo", params.valid_to.as_ref())?.map(|(ms, _)| ms);
     check_validity(valid_from_ms, valid_to_ms)?;
     let source = params.source.as_ref().map(clean_source).transpose()?.filter(|s| *s != Source::default());
-    if let Some((_, secret)) = secret_in(&params.text, &tags, &entities, source.as_ref()) {
+    let in_space = params.space.as_deref().and_then(secrets::find).map(|kind| ("space", kind));
+    if let Some((_, secret)) = in_space.or_else(|| secret_in(&params.text, &tags, &entities, source.as_ref())) {
         return Ok(Judged::Refused(format!("secret:{secret}")));
     }
     let canonical = fingerprint::canonical(&params.text);

@@ -43,7 +43,7 @@ impl Memory {
                 self.store().read(|tx| Ok(resolve_all(tx, ids)?.iter().map(|r| (r.key, r.id)).collect()))
             }
             (Some(_), None) => Err(MemoryError::invalid("space", "goes with filter, not with ids")),
-            (None, Some(filter)) if *filter == Filter::default() => {
+            (None, Some(filter)) if says_nothing(filter) => {
                 Err(MemoryError::invalid("filter", "an empty filter fits everything: to forget a whole space, call space/delete"))
             }
             (None, Some(filter)) => {
@@ -168,5 +168,34 @@ impl Memory {
             Some(key) => self.store().read(|tx| key.answered(tx, self.now_ms())),
             None => Ok(None),
         }
+    }
+}
+
+/// Whether a filter leaves nothing out: no member is given, or only empty lists.
+fn says_nothing(filter: &Filter) -> bool {
+    fn empty<T>(list: &Option<Vec<T>>) -> bool {
+        list.as_ref().is_none_or(Vec::is_empty)
+    }
+    empty(&filter.kinds)
+        && empty(&filter.categories)
+        && empty(&filter.tags)
+        && empty(&filter.entities)
+        && empty(&filter.speakers)
+        && empty(&filter.statuses)
+        && filter.session.is_none()
+        && filter.after.is_none()
+        && filter.before.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MEM-9
+    #[test]
+    fn empty_lists_do_not_make_a_filter() {
+        assert!(says_nothing(&Filter::default()));
+        assert!(says_nothing(&Filter { tags: Some(vec![]), statuses: Some(vec![]), ..Filter::default() }));
+        assert!(!says_nothing(&Filter { tags: Some(vec!["a".into()]), ..Filter::default() }));
     }
 }

@@ -13,6 +13,7 @@ use super::{Front, writer};
 use crate::connection::ConnectionHandle;
 use crate::limits::{FIRST_FRAME_MS_MAX, FRAME_BYTES_MAX, FRAME_MS_MAX, LINGER_MS_MAX, READ_BYTES};
 use crate::service::call::write_result;
+use crate::service::no_secret::safe_name;
 use nix::sys::socket::{Shutdown, shutdown};
 use serde_json::{Map, Value};
 use std::os::fd::AsRawFd;
@@ -180,7 +181,7 @@ impl Conversation {
         if is_initialize {
             match handshake::agree(request.params.clone()) {
                 Ok(agreement) => {
-                    self.desk.handle.name_client(agreement.client.clone());
+                    self.desk.handle.name_client(safe_name(agreement.client.clone()));
                     self.agreement = Some(agreement);
                 }
                 Err(error) => {

@@ -6,7 +6,7 @@ pub mod call;
 pub mod daemon;
 pub mod error;
 pub mod memory;
-mod no_secret;
+pub mod no_secret;
 pub mod reception;
 pub mod session;
 pub mod store;

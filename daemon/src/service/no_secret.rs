@@ -19,6 +19,11 @@ pub(super) fn without_secrets(params: Value) -> Result<Value, ErrorObject> {
     }
 }
 
+/// A name that a client gave itself; `redacted` where it holds a secret, since it goes into the audit.
+pub fn safe_name(name: String) -> String {
+    if secrets::find(&name).is_some() { "redacted".to_owned() } else { name }
+}
+
 /// Nesting is bounded where frames are read.
 fn search(value: &Value, path: String) -> Option<(String, &'static str)> {
     match value {
@@ -45,6 +50,7 @@ mod tests {
         assert_eq!(error.kind(), Some(ErrorKind::SecretRefused));
         let told = serde_json::to_string(&error).unwrap();
         assert!(told.contains("input[0].text") && !told.contains("AKIA"), "{told}");
+        assert_eq!(safe_name("sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD".to_owned()), "redacted");
         assert!(without_secrets(json!({"input": "how do I keep a key safe?"})).is_ok());
     }
 }
