@@ -141,6 +141,68 @@ fn a_damaged_backup_is_passed_over() {
     assert!(check_memory(&store, 1).unwrap() && !check_memory(&store, 2).unwrap());
 }
 
+// STORE-2: the clock was ahead for a week and was then set right
+#[test]
+fn backups_of_a_clock_once_ahead_neither_outlast_nor_outrank_the_newest() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new(4_000_000_000_000));
+    let store = Store::open(dir.path(), OpenOptions { clock: clock.clone(), ..options() }).unwrap();
+    for n in 1..=BACKUPS_KEPT as u64 {
+        remember(&store, n).unwrap();
+        store.backup(None, &quiet(), &|| false).unwrap();
+        clock.set(clock.now_ms() + 1);
+    }
+    for (n, now_ms) in [(8, 1_700_000_000_000), (9, -5)] {
+        clock.set(now_ms);
+        remember(&store, n).unwrap();
+        let made = store.backup(None, &quiet(), &|| false).unwrap();
+        let kept = store.backups();
+        assert_eq!((kept.len(), &kept[0].path, kept[0].created_at_ms), (BACKUPS_KEPT, &made.path, now_ms));
+        assert_eq!(kept.iter().map(|b| b.seq).collect::<Vec<_>>(), (n - 6..=n).rev().collect::<Vec<_>>());
+    }
+    assert_eq!(store.restore(None, &quiet(), &|| false).unwrap().memories, 9);
+    // After a restore of an old one, what is written then is newer than all there was.
+    let old = store.backups().pop().unwrap();
+    assert_eq!(store.restore(Some(&old.path), &quiet(), &|| false).unwrap().memories, 3);
+    remember(&store, 20).unwrap();
+    let made = store.backup(None, &quiet(), &|| false).unwrap();
+    assert_eq!((store.backups()[0].path.as_path(), made.seq), (made.path.as_path(), 4));
+    assert_eq!(store.restore(None, &quiet(), &|| false).unwrap().from, made.path);
+}
+
+// STORE-2: backups of the earlier form of name, `store-<Unix ms>-<sequence>.redb`, a time before 1970 too
+#[test]
+fn a_backup_named_as_earlier_builds_did_is_known_and_placed_by_what_it_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path(), options()).unwrap();
+    for (n, name) in [(1, "store-9999999999999-1.redb"), (2, "store--5-2.redb")] {
+        remember(&store, n).unwrap();
+        let made = store.backup(None, &quiet(), &|| false).unwrap();
+        std::fs::rename(&made.path, made.path.with_file_name(name)).unwrap();
+    }
+    let named: Vec<_> = store.backups().iter().map(|b| (b.epoch, b.seq, b.created_at_ms)).collect();
+    assert_eq!(named, [(1, 2, -5), (1, 1, 9_999_999_999_999)]);
+    assert_eq!(store.restore(None, &quiet(), &|| false).unwrap().memories, 2);
+    remember(&store, 3).unwrap();
+    let made = store.backup(None, &quiet(), &|| false).unwrap();
+    assert_eq!((&store.backups()[0].path, store.backups()[0].epoch), (&made.path, 2));
+}
+
+// STORE-2
+#[test]
+fn an_unfinished_backup_left_by_a_crash_is_gone_after_the_next_opening() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path(), options()).unwrap();
+    remember(&store, 1).unwrap();
+    let made = store.backup(None, &quiet(), &|| false).unwrap();
+    store.close().unwrap();
+    let left = made.path.with_file_name("store-1-9-1700000000000.part");
+    std::fs::write(&left, b"left by a crash").unwrap();
+    let store = Store::open(dir.path(), options()).unwrap();
+    assert!(!left.exists() && made.path.exists());
+    assert_eq!(store.backups().len(), 1);
+}
+
 // STORE-2: a store that is refused at its opening is restored without a daemon
 #[test]
 fn a_refused_store_is_restored_from_its_folder() {

@@ -65,6 +65,18 @@ pub enum MemoryError {
         /// Why.
         why: &'static str,
     },
+    /// Taking a change back would leave two memories current, or hide what was done since.
+    #[error("the last change of memory {id} cannot be taken back: memory {other} {why}")]
+    UndoInTheWay {
+        /// The memory.
+        id: String,
+        /// The one in the way.
+        other: String,
+        /// What is with that one.
+        why: &'static str,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// An idempotency key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -141,6 +153,7 @@ impl From<MemoryError> for ErrorObject {
             MemoryError::NothingToUndo { .. } => of(ErrorKind::InvalidParams)
                 .with("path", "id")
                 .with_hint("only the last change of a memory can be taken back; to take a new memory back, forget it"),
+            MemoryError::UndoInTheWay { hint, .. } => of(ErrorKind::InvalidParams).with("path", "id").with_hint(hint),
             MemoryError::Key(KeyError::Reused) => of(ErrorKind::KeyReused),
             MemoryError::Key(_) => of(ErrorKind::InvalidParams).with("path", "key"),
             MemoryError::Cancelled => of(ErrorKind::Cancelled),

@@ -3,6 +3,7 @@
 //! Must not know: foreign formats, files.
 
 use super::draft::space_name;
+use super::fingerprint::{canonical, fingerprint};
 use super::import_line::{Line, read};
 use super::place::ensure_space;
 use super::resolve::id_text;
@@ -10,9 +11,9 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::Key;
 use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION};
-use crate::store::{Reads, WriteTx};
+use crate::store::{Reads, StoreError, WriteTx};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, STATUS_SUPERSEDED};
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::memory::{ImportParams, ImportResult, RefusedLine};
@@ -35,8 +36,9 @@ enum Taken {
 }
 
 impl Memory {
-    /// Takes lines: new ones become memories with the id, times and status they name; an id that is there already counts as
-    /// known and stays as it is, and so does the same text where a line names no id. Members not known are reported and left out.
+    /// Takes lines: new ones become memories with the id, times and status they name; an id that is there already with
+    /// the same words counts as known and stays as it is (with other words the line is refused), and so does the same text where a line
+    /// names no id. An id that another space has is not told of: the line becomes a memory of its own. Members not known are reported and left out.
     ///
     /// # Errors
     /// `TooLarge` for too many lines, `Invalid`, `Key`, `Cancelled`, and the store's. A line that does not fit is no error of the call.
@@ -143,12 +145,19 @@ impl Memory {
     }
 
     fn take_line(&self, tx: &mut WriteTx, line: &Line) -> Result<Taken, MemoryError> {
-        if line.named
-            && let Some(key) = tx.key_of_id(&line.ready.record.id)?
-        {
-            let forgotten = tx.memory(key)?.is_some_and(|r| r.status == STATUS_FORGOTTEN);
-            return Ok(if forgotten { Taken::Refused(FORGOTTEN.to_owned()) } else { Taken::Known });
+        let there = tx.space_by_name(&line.ready.draft.space)?.map(|s| s.id);
+        let mut id = line.ready.record.id;
+        if line.named {
+            let seat = Seat::of(tx, line, there, &id)?;
+            if let Some(record) = seat.taken {
+                return Ok(match standing(line, &record) {
+                    None => Taken::Known,
+                    Some(reason) => Taken::Refused(reason),
+                });
+            }
+            id = seat.id;
         }
+        let moved = id != line.ready.record.id;
         let space = match ensure_space(tx, &line.ready.draft.space) {
             Ok(space) => space,
             Err(error @ MemoryError::TooLarge { .. }) => return Ok(Taken::Refused(error.to_string())),
@@ -157,13 +166,16 @@ impl Memory {
         if !line.named && line.ready.known(tx, space.id)?.is_some() {
             return Ok(Taken::Known);
         }
+        // A line that was given another id is linked with what stands in its own space alone.
         let of = |id: Option<[u8; 16]>, tx: &WriteTx| match id {
+            Some(id) if moved => Ok(Seat::of(tx, line, Some(space.id), &id)?.taken.map(|r| r.key)),
             Some(id) => tx.key_of_id(&id),
             None => Ok(None),
         };
         // Links hold in both directions whichever line comes first.
         let (newer, older) = (of(line.superseded_by, tx)?, of(line.supersedes, tx)?);
         let mut ready = line.ready.clone();
+        ready.record.id = id;
         ready.record.superseded_by = newer;
         let record = ready.create(self, tx, space.id, older)?;
         if let Some(older) = older
@@ -189,26 +201,26 @@ impl Memory {
 
     /// Counts what an import would do.
     fn only_judge(&self, lines: &[(u64, Line)], mut result: ImportResult) -> Result<ImportResult, MemoryError> {
-        let mut seen: HashSet<(String, [u8; 16])> = HashSet::new();
+        let mut seen: HashMap<(String, [u8; 16]), &Line> = HashMap::new();
         self.store().read(|tx| {
             for (n, line) in lines {
-                let id = line.ready.record.id;
                 let space = tx.space_by_name(&line.ready.draft.space)?.map(|s| s.id);
-                let there = match (line.named, tx.key_of_id(&id)?) {
-                    (true, Some(key)) => Some(tx.memory(key)?.is_some_and(|r| r.status == STATUS_FORGOTTEN)),
-                    (true, None) => None,
-                    (false, _) => match space {
-                        Some(space) => line.ready.known(tx, space)?.map(|_| false),
+                let (mark, known) = if line.named {
+                    let seat = Seat::of(tx, line, space, &line.ready.record.id)?;
+                    (("id".to_owned(), seat.id), seat.taken.map(|record| standing(line, &record)))
+                } else {
+                    let known = match space {
+                        Some(space) => line.ready.known(tx, space)?.map(|_| None),
                         None => None,
-                    },
+                    };
+                    ((format!("text {}", line.ready.draft.space), line.ready.draft.fingerprint), known)
                 };
-                let mark =
-                    if line.named { (id_text(&id), id) } else { (line.ready.draft.space.clone(), line.ready.draft.fingerprint) };
-                let repeated = !seen.insert(mark) && (line.named || !line.ready.draft.verbatim);
-                match there {
-                    Some(true) => result.refused.push(RefusedLine { line: *n, reason: FORGOTTEN.to_owned() }),
-                    None if !repeated => result.created += 1,
-                    _ => result.duplicate += 1,
+                let earlier = seen.get(&mark).copied().filter(|_| line.named || !line.ready.draft.verbatim);
+                seen.entry(mark).or_insert(line);
+                match known.or_else(|| earlier.map(|e| standing(line, &e.ready.record).filter(|_| line.named))) {
+                    None => result.created += 1,
+                    Some(None) => result.duplicate += 1,
+                    Some(Some(reason)) => result.refused.push(RefusedLine { line: *n, reason }),
                 }
             }
             Ok::<_, MemoryError>(())
@@ -216,6 +228,45 @@ impl Memory {
         result.refused.sort_by_key(|r| r.line);
         Ok(result)
     }
+}
+
+/// Where a line of an id belongs.
+struct Seat {
+    /// The id it has in its space.
+    id: [u8; 16],
+    /// The memory that is there already.
+    taken: Option<MemoryRecord>,
+}
+
+impl Seat {
+    /// The seat of an id in a line's space. An id that another space has is neither taken for this one nor told of: it becomes another,
+    /// the same each time, so that the same line is known when it comes again.
+    fn of(tx: &impl Reads, line: &Line, space: Option<u32>, id: &[u8; 16]) -> Result<Seat, StoreError> {
+        let record = |id: &[u8; 16]| tx.key_of_id(id)?.map(|key| tx.memory(key)).transpose().map(Option::flatten);
+        match record(id)? {
+            Some(other) if Some(other.space) != space => {
+                let id = id_in(&line.ready.draft.space, id);
+                Ok(Seat { taken: record(&id)?, id })
+            }
+            taken => Ok(Seat { id: *id, taken }),
+        }
+    }
+}
+
+/// The id in a space of a memory whose own id another space has.
+fn id_in(space: &str, id: &[u8; 16]) -> [u8; 16] {
+    let hashed = fingerprint(&format!("{space}/{}", id_text(id)));
+    *uuid::Builder::from_custom_bytes(hashed).as_uuid().as_bytes()
+}
+
+/// Why a line of the same id as a memory is refused; none when it says the same.
+fn standing(line: &Line, record: &MemoryRecord) -> Option<String> {
+    if record.status == STATUS_FORGOTTEN {
+        return Some(FORGOTTEN.to_owned());
+    }
+    let draft = &line.ready.draft;
+    let same = record.text == draft.text || (!draft.verbatim && canonical(&record.text) == draft.canonical);
+    (!same).then(|| format!("id {} is already there with other words", id_text(&line.ready.record.id)))
 }
 
 /// Why a line whose memory was forgotten here is not taken.

@@ -2,7 +2,7 @@
 //!
 //! Must not know: who finds that one supersedes another.
 
-use super::draft::{Judged, judge};
+use super::draft::{Judged, judge, secret_in};
 use super::fingerprint::{canonical, fingerprint};
 use super::place::{Ready, ensure_space};
 use super::resolve::{id_text, resolve};
@@ -13,7 +13,7 @@ use crate::idempotency::{Key, idempotent};
 use crate::store::WriteTx;
 use tiro_schema::convert::{CHANGE_SUPERSEDED, STATUS_SUPERSEDED};
 use tiro_schema::record::MemoryRecord;
-use tiro_schema::wire::memory::{SupersedeParams, SupersedeResult};
+use tiro_schema::wire::memory::{RememberParams, SupersedeParams, SupersedeResult};
 
 const METHOD: &str = "memory/supersede";
 
@@ -39,7 +39,7 @@ impl Memory {
         }
         let ready = match judge(&wanted).map_err(|e| e.under("memory"))? {
             Judged::Draft(draft) => Ready::new(self, *draft, self.now_ms()),
-            Judged::Refused(reason) => return Err(refusal(&reason, &wanted.text)),
+            Judged::Refused(reason) => return Err(refusal(&reason, &wanted)),
         };
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
@@ -76,8 +76,11 @@ impl Memory {
     }
 }
 
-fn refusal(reason: &str, text: &str) -> MemoryError {
-    match super::secrets::find(text).or_else(|| reason.starts_with("secret:").then_some("secret")) {
+fn refusal(reason: &str, wanted: &RememberParams) -> MemoryError {
+    let none: &[String] = &[];
+    let (tags, entities) = (wanted.tags.as_deref().unwrap_or(none), wanted.entities.as_deref().unwrap_or(none));
+    let found = secret_in(&wanted.text, tags, entities, wanted.source.as_ref()).map(|(_, secret)| secret);
+    match found.or_else(|| reason.starts_with("secret:").then_some("secret")) {
         Some(secret) => MemoryError::Secret { path: "memory", secret },
         None => MemoryError::invalid("memory.text", "must not be blank"),
     }

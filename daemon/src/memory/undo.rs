@@ -8,7 +8,7 @@ use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
 use crate::limits::{UNDO_FORGET_MS, UNDO_VERSIONS_MAX};
 use crate::store::{Reads, StoreError, WriteTx};
-use tiro_schema::convert::{CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_SUPERSEDED, CHANGE_UNDONE, STATUS_FORGOTTEN};
+use tiro_schema::convert::{CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_SUPERSEDED, CHANGE_UNDONE, STATUS_ACTIVE, STATUS_FORGOTTEN};
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::memory::{UndoParams, VersionResult};
 
@@ -17,10 +17,11 @@ const METHOD: &str = "memory/undo";
 impl Memory {
     /// Takes the last change of a memory back: an update, a pin, archiving, a further telling, forgetting (for seven days, by
     /// the whole id). Of a supersession both sides go back: the old memory is current again and the new one is forgotten,
-    /// whichever of the two is named.
+    /// whichever of the two is named. That is refused when the new one was changed since, so that nobody's work is hidden, and so
+    /// is whatever would leave both current.
     ///
     /// # Errors
-    /// `NothingToUndo`, `NotFound`, `Ambiguous`, `Invalid`, `Key`, and the store's.
+    /// `NothingToUndo`, `UndoInTheWay`, `NotFound`, `Ambiguous`, `Invalid`, `Key`, and the store's.
     pub async fn undo(&self, caller: &Caller, params: UndoParams) -> Result<VersionResult, MemoryError> {
         let key = Key::of(METHOD, "", params.key.as_deref(), &params)?;
         let (memory, caller) = (self.clone(), caller.clone());
@@ -40,34 +41,30 @@ impl Memory {
         let nothing = |why| MemoryError::NothingToUndo { id: id_text(&record.id), why };
         let Some((version, change)) = last_change(tx, record)? else { return Err(nothing("it is as it was first kept")) };
         if change == CHANGE_CREATED {
-            return self.take_back_successor(tx, record, version)?.ok_or_else(|| nothing("it is as it was first kept"));
+            return self.take_back_successor(tx, record)?.ok_or_else(|| nothing("it is as it was first kept"));
         }
-        if change == CHANGE_FORGOTTEN && tx.now_ms().saturating_sub(record.recorded_at_ms) > UNDO_FORGET_MS {
-            return Err(nothing("it was forgotten more than seven days ago"));
+        if change == CHANGE_FORGOTTEN {
+            if tx.now_ms().saturating_sub(record.recorded_at_ms) > UNDO_FORGET_MS {
+                return Err(nothing("it was forgotten more than seven days ago"));
+            }
+            leave_one_current(tx, record)?;
         }
         let before = tx.memory_version(record.key, version - 1)?.ok_or_else(|| nothing("the version before is not kept"))?;
-        let restored = self.write_back(tx, record, &before)?;
-        let mut written = vec![restored];
-        if change == CHANGE_SUPERSEDED
-            && let Some(by) = record.superseded_by
-            && let Some(new) = tx
-                .memory(by)?
-                .filter(|n| n.supersedes == Some(record.key) && n.superseded_by.is_none() && n.status != STATUS_FORGOTTEN)
-        {
+        let successor = match (change, record.superseded_by) {
+            (CHANGE_SUPERSEDED, Some(by)) => successor(tx, record, version, by)?,
+            _ => None,
+        };
+        let mut written = vec![self.write_back(tx, record, &before)?];
+        if let Some(new) = successor {
             written.push(self.hide_one(tx, &new)?);
         }
         Ok(written)
     }
 
-    /// The other side of a supersession: the new memory, never changed since, goes and the old one comes back.
-    fn take_back_successor(
-        &self,
-        tx: &mut WriteTx,
-        new: &MemoryRecord,
-        version: u32,
-    ) -> Result<Option<Vec<MemoryRecord>>, MemoryError> {
+    /// The other side of a supersession: the new memory, not changed since or changed back, goes and the old one comes back.
+    fn take_back_successor(&self, tx: &mut WriteTx, new: &MemoryRecord) -> Result<Option<Vec<MemoryRecord>>, MemoryError> {
         let Some(old) = new.supersedes else { return Ok(None) };
-        if version != new.version || new.status == STATUS_FORGOTTEN {
+        if new.status != STATUS_ACTIVE || new.superseded_by.is_some() {
             return Ok(None);
         }
         let Some(old) = tx.memory(old)?.filter(|o| o.superseded_by == Some(new.key)) else { return Ok(None) };
@@ -90,6 +87,42 @@ impl Memory {
         self.mark_current(tx, now, &next)?;
         self.write_version(tx, &next, None)?;
         Ok(next)
+    }
+}
+
+/// The memory that took a memory's place by the version given, to be hidden when that one comes back; none when it is forgotten already.
+/// An error when hiding it would hide more than it was at that time, or when another took its own place.
+fn successor(tx: &impl Reads, old: &MemoryRecord, version: u32, by: u64) -> Result<Option<MemoryRecord>, MemoryError> {
+    let Some(new) = tx.memory(by)?.filter(|n| n.status != STATUS_FORGOTTEN) else { return Ok(None) };
+    let in_the_way = |why, hint| MemoryError::UndoInTheWay { id: id_text(&old.id), other: id_text(&new.id), why, hint };
+    if new.superseded_by.is_some() {
+        return Err(in_the_way("took its place and was superseded itself", "undo the later supersession first"));
+    }
+    if new.status != STATUS_ACTIVE {
+        return Err(in_the_way("took its place and is not active", "undo that change first, or forget that memory"));
+    }
+    let taken_at = tx.memory_version(old.key, version)?.map_or(0, |v| v.seq);
+    let changed_at = match last_change(tx, &new)? {
+        Some((version, _)) => tx.memory_version(new.key, version)?.map(|v| v.seq),
+        None => None,
+    };
+    if changed_at.is_none_or(|at| at > taken_at) {
+        return Err(in_the_way("took its place and was changed since", "undo those changes first, or forget that memory"));
+    }
+    Ok(Some(new))
+}
+
+/// Refuses to bring a forgotten memory back while the one whose place it took is current again.
+fn leave_one_current(tx: &impl Reads, record: &MemoryRecord) -> Result<(), MemoryError> {
+    let Some(old) = record.supersedes else { return Ok(()) };
+    match tx.memory(old)?.filter(|o| o.status == STATUS_ACTIVE && o.superseded_by != Some(record.key)) {
+        Some(old) => Err(MemoryError::UndoInTheWay {
+            id: id_text(&record.id),
+            other: id_text(&old.id),
+            why: "whose place it took is current again",
+            hint: "supersede that memory with what is to hold, or forget it first",
+        }),
+        None => Ok(()),
     }
 }
 

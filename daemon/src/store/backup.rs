@@ -6,7 +6,7 @@
 use super::codec::{self, Checks};
 use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
-use super::open::{OpenOptions, Progress, create_private, probe, sync_folder};
+use super::open::{OpenOptions, Progress, create_private, peek, probe, sync_folder};
 use super::read::{Reads, UNBOUNDED};
 use super::rows::{Direction, ReadTx, Rows, guarded};
 use super::tables::{ALL, Table};
@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Folder of the backups in the store's folder.
 pub const BACKUP_FOLDER: &str = "backups";
+/// What the name of a backup ends with while it is made.
+const UNFINISHED: &str = "part";
 
 /// A backup made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,44 +41,73 @@ pub struct BackupFile {
     pub path: PathBuf,
     /// Its size.
     pub bytes: u64,
-    /// When it was made, Unix ms, as its name says.
+    /// When it was made, Unix ms, as its name says. The clock may have been wrong then: it says nothing about the order.
     pub created_at_ms: i64,
+    /// Epoch of the store it is a copy of: as its name says, or as it says itself where its name is of the earlier form; 0 when neither does.
+    pub epoch: u64,
     /// Newest sequence in it, as its name says.
     pub seq: u64,
 }
 
-/// Newest backup of a folder's store by name, if there is one.
+/// Newest backup of a folder's store, if there is one.
 pub(super) fn newest(dir: &Path) -> Option<PathBuf> {
     list(dir).into_iter().next().map(|backup| backup.path)
 }
 
-/// Backups of a folder's store, newest first.
+/// Backups of a folder's store, newest first: by what they hold, whatever the clock said when they were made.
 pub fn list(dir: &Path) -> Vec<BackupFile> {
     let entries = std::fs::read_dir(dir.join(BACKUP_FOLDER)).into_iter().flatten();
     let mut found: Vec<BackupFile> = entries.filter_map(|entry| describe(&entry.ok()?.path())).collect();
-    found.sort_by(|a, b| (b.created_at_ms, b.seq, &b.path).cmp(&(a.created_at_ms, a.seq, &a.path)));
+    let place = |backup: &BackupFile| (backup.epoch, backup.seq, backup.created_at_ms);
+    found.sort_by(|a, b| (place(b), &b.path).cmp(&(place(a), &a.path)));
     found
 }
 
-/// What a backup's name says: `store-<Unix ms>-<sequence>.redb`.
+/// The name of a backup.
+fn name(epoch: u64, seq: u64, created_at_ms: i64) -> String {
+    format!("store-{epoch}-{seq}-{created_at_ms}.redb")
+}
+
+/// What a backup's name says: `store-<epoch>-<sequence>-<Unix ms>.redb`, earlier `store-<Unix ms>-<sequence>.redb`. A time may be negative.
 fn describe(path: &Path) -> Option<BackupFile> {
     let stem = path.file_name()?.to_str()?.strip_prefix("store-")?.strip_suffix(".redb")?;
-    let mut parts = stem.split('-');
-    let (at, seq) = (parts.next_back()?, parts.next()?);
-    let (created_at_ms, seq) = (seq.parse().ok()?, at.parse().ok()?);
-    Some(BackupFile { path: path.to_owned(), bytes: std::fs::metadata(path).ok()?.len(), created_at_ms, seq })
+    let (epoch, seq, created_at_ms) = match stem.splitn(3, '-').collect::<Vec<_>>()[..] {
+        ["", _, _] => earlier(path, stem)?,
+        [epoch, seq, at] => (epoch.parse().ok()?, seq.parse().ok()?, at.parse().ok()?),
+        _ => earlier(path, stem)?,
+    };
+    Some(BackupFile { path: path.to_owned(), bytes: std::fs::metadata(path).ok()?.len(), created_at_ms, epoch, seq })
+}
+
+/// Epoch, sequence and time of a backup whose name is of the earlier form, which does not say its epoch.
+fn earlier(path: &Path, stem: &str) -> Option<(u64, u64, i64)> {
+    let (at, seq) = stem.rsplit_once('-')?;
+    let (at, seq) = (at.parse().ok()?, seq.parse().ok()?);
+    Some((peek(path).map_or(0, |record| record.epoch), seq, at))
+}
+
+/// Deletes what backups that were cut short left in the backup folder. No backup may be under way.
+pub(super) fn remove_unfinished(dir: &Path) {
+    let entries = std::fs::read_dir(dir.join(BACKUP_FOLDER)).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    for path in paths.filter(|path| path.extension().is_some_and(|e| e == UNFINISHED) && path.is_file()) {
+        if let Err(error) = std::fs::remove_file(&path) {
+            tracing::warn!(%error, path = %path.display(), "an unfinished backup could not be deleted");
+        }
+    }
 }
 
 /// What a backup is made with.
 pub(super) struct Copying<'a> {
     pub(super) dir: &'a Path,
+    pub(super) epoch: u64,
     pub(super) options: &'a OpenOptions,
     pub(super) progress: &'a Progress,
     pub(super) cancelled: &'a dyn Fn() -> bool,
 }
 
 impl Copying<'_> {
-    /// Copies a view into `to`, or into the backup folder under a name that says time and sequence.
+    /// Copies a view into `to`, or into the backup folder under a name that says epoch, sequence and time.
     pub(super) fn run(&self, view: &ReadTx, to: Option<&Path>) -> Result<BackupReport, StoreError> {
         let seq = view.newest_seq()?;
         let path = match to {
@@ -84,13 +115,13 @@ impl Copying<'_> {
             None => {
                 let folder = self.dir.join(BACKUP_FOLDER);
                 make_folder(&folder)?;
-                folder.join(format!("store-{}-{seq}.redb", self.options.clock.now_ms()))
+                folder.join(name(self.epoch, seq, self.options.clock.now_ms()))
             }
         };
         if path.exists() {
             return Err(StoreError::Invalid(format!("{} exists already", path.display())));
         }
-        let unfinished = path.with_extension("part");
+        let unfinished = path.with_extension(UNFINISHED);
         let _ = std::fs::remove_file(&unfinished);
         let copied = self.copy(view, &unfinished).and_then(|records| {
             std::fs::rename(&unfinished, &path)?;
@@ -101,7 +132,7 @@ impl Copying<'_> {
             let _ = std::fs::remove_file(&unfinished);
         })?;
         if to.is_none() {
-            self.prune();
+            self.prune(&path);
         }
         Ok(BackupReport { bytes: std::fs::metadata(&path)?.len(), path, seq, records })
     }
@@ -174,8 +205,9 @@ impl Copying<'_> {
         Ok(())
     }
 
-    fn prune(&self) {
-        for old in list(self.dir).into_iter().skip(BACKUPS_KEPT) {
+    /// Deletes the oldest backups over the number kept, and never the one just made.
+    fn prune(&self, made: &Path) {
+        for old in list(self.dir).into_iter().filter(|backup| backup.path != made).skip(BACKUPS_KEPT - 1) {
             if let Err(error) = std::fs::remove_file(&old.path) {
                 tracing::warn!(%error, path = %old.path.display(), "an old backup could not be deleted");
             }

@@ -4,6 +4,7 @@
 
 use super::StoreChange;
 use super::audit::AuditQueue;
+use super::backup;
 use super::codec::Checks;
 use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
@@ -82,6 +83,7 @@ impl Handle {
     pub(super) fn open(dir: &Path, options: OpenOptions) -> Result<Self, OpenError> {
         let mut lock = StoreLock::take(dir)?;
         let opened = open_dir(dir, &options)?;
+        backup::remove_unfinished(dir);
         lock.note(opened.record.epoch);
         let unchecked = !opened.checked && options.checks == Checks::On;
         let health = opened.read_only.as_ref().map_or(Health::Well, state_after);

@@ -10,7 +10,7 @@ use super::rows::{ReadTx, Rows, panic_text};
 use super::tables::{ALL, SETTING_STORE, SETTINGS};
 use super::{backup, restore};
 use crate::clock::{SharedClock, SystemClock};
-use crate::limits::{INTEGRITY_AT_OPEN_BYTES_MAX, STORE_CACHE_BYTES};
+use crate::limits::{BACKUP_CACHE_BYTES, INTEGRITY_AT_OPEN_BYTES_MAX, STORE_CACHE_BYTES};
 use redb::{Database, ReadableDatabase, StorageBackend};
 use std::fs::File;
 use std::io::Read;
@@ -174,9 +174,19 @@ pub(super) struct Probed {
 
 /// Looks into a store file, checking it whole, and never changes it.
 pub(super) fn probe(path: &Path, options: &OpenOptions) -> Result<Probed, OpenError> {
+    look(path, options, options.checks == Checks::On)
+}
+
+/// Who a store file says it is. It is not checked whole for that, and never changed.
+pub(super) fn peek(path: &Path) -> Result<StoreRecord, OpenError> {
+    let options = OpenOptions { cache_bytes: BACKUP_CACHE_BYTES, ..OpenOptions::default() };
+    look(path, &options, false).map(|probed| probed.record)
+}
+
+fn look(path: &Path, options: &OpenOptions, check: bool) -> Result<Probed, OpenError> {
     check_start(path)?;
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
-    let found = find(path, Box::new(ReadOnlyFile(file)), options, options.checks == Checks::On)?;
+    let found = find(path, Box::new(ReadOnlyFile(file)), options, check)?;
     let view = ReadTx::new(found.database.begin_read().map_err(|error| not_opened(path, engine(error)))?, options.checks);
     Ok(Probed { view, record: found.record, _database: found.database })
 }

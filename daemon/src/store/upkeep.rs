@@ -28,7 +28,7 @@ impl Store {
         let _alone = self.long_work()?;
         let handle = self.handle();
         let view = handle.long_view()?;
-        let copying = Copying { dir: &handle.dir, options: &handle.options, progress, cancelled };
+        let copying = Copying { dir: &handle.dir, epoch: handle.record().epoch, options: &handle.options, progress, cancelled };
         copying.run(&view, to).inspect_err(|error| self.notice(error))
     }
 
@@ -43,11 +43,12 @@ impl Store {
     /// As [`Store::backup`].
     pub fn backup_if_due(&self, progress: &Progress, cancelled: &dyn Fn() -> bool) -> Result<Option<BackupReport>, StoreError> {
         let newest = self.backups().into_iter().next();
-        let (since, seq) = newest.map_or((self.identity().created_at_ms, 0), |newest| (newest.created_at_ms, newest.seq));
+        let identity = self.identity();
+        let (since, held) = newest.map_or((identity.created_at_ms, (identity.epoch, 0)), |n| (n.created_at_ms, (n.epoch, n.seq)));
         let now = self.handle().now_ms();
         // A newest backup from the future means that the clock was set back: then it says nothing about its age.
         let due = now >= since.saturating_add(BACKUP_INTERVAL_MS) || now < since;
-        if !due || self.seq() == seq || self.health() != Health::Well {
+        if !due || (identity.epoch, self.seq()) == held || self.health() != Health::Well {
             return Ok(None);
         }
         self.backup(None, progress, cancelled).map(Some)

@@ -118,6 +118,22 @@ fn a_superseded_memory_gives_way_and_both_are_linked() {
     );
 }
 
+// MEM-10: a secret outside the text was told without its kind
+#[test]
+fn a_supersession_with_a_secret_tag_names_the_kind_of_the_secret() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let old = kept(&mut rpc, "work", "the key is in the safe");
+    let secret = format!("sk-{}", "aB3dE5fG7hJ9kL1mN3pQ5");
+    for member in [json!({"tags": [secret]}), json!({"entities": [secret]}), json!({"source": {"uri": secret}})] {
+        let mut memory = member;
+        memory["text"] = json!("the key is in the drawer");
+        let error = rpc.refused("memory/supersede", json!({"id": old, "memory": memory}));
+        check::is_error(&error, ErrorKind::SecretRefused);
+        assert_eq!(serde_json::to_value(error.data.unwrap()).unwrap()["secret"], "apiKey");
+    }
+}
+
 // MEM-9
 #[test]
 fn archived_memories_are_found_only_when_asked_for() {

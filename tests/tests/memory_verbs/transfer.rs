@@ -86,7 +86,7 @@ fn each_line_is_judged_alone_and_unknown_members_are_named() {
     let _: Value = rpc.ask("memory/forget", json!({"ids": [gone]}));
     let secret = format!("sk-{}", "aB3dE5fG7hJ9kL1mN3pQ5");
     let lines = json!([
-        {"text": "good", "colour": "red", "score": 1}, {"text": "Known already."}, {"text": "x", "id": known}, {"text": "y", "id": gone},
+        {"text": "good", "colour": "red", "score": 1}, {"text": "Known already."}, {"text": "known already!", "id": known}, {"text": "y", "id": gone},
         {"text": format!("key {secret}")}, {"text": "z", "moreSources": [{"uri": secret}]}, {"text": ""}, {"text": "w", "createdAt": "soon"},
         {"text": "v", "id": "no-uuid"}, "no object", {"text": 5}, {"text": "elsewhere", "space": "work", "colour": 2}, {"space": "a/b", "text": "u"},
     ]);
@@ -130,4 +130,48 @@ fn imported_members_are_kept() {
     );
     assert_eq!(memory["lastUsedAt"], "2021-01-01T00:00:00.000Z");
     check::refuses_path(&mut rpc, "memory/import", json!({"lines": {}}), "lines");
+}
+
+// MEM-9: a line of a known id with other words was told to be a duplicate, and its words were lost
+#[test]
+fn a_line_of_a_known_id_with_other_words_is_refused_with_a_reason() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let id = kept(&mut rpc, "personal", "the boat is red");
+    let fresh = "11111111-2222-4333-8444-555555555555";
+    let lines = json!([
+        {"text": "the boat is green", "id": id}, {"text": "the boat is red", "id": id}, {"text": "one", "id": fresh}, {"text": "two", "id": fresh},
+    ]);
+    for dry in [true, false] {
+        let result: Value = rpc.ask("memory/import", json!({"lines": lines, "dryRun": dry}));
+        assert_eq!((result["created"].as_u64(), result["duplicate"].as_u64()), (Some(1), Some(1)), "{result}");
+        let reason = |id: &str| format!("id {id} is already there with other words");
+        assert_eq!(result["refused"], json!([{"line": 0, "reason": reason(&id)}, {"line": 3, "reason": reason(fresh)}]));
+    }
+    assert_eq!(got(&mut rpc, &id)["text"], "the boat is red");
+}
+
+// MEM-9, M33: an import into a space tells nothing of what another space holds, and changes nothing there
+#[test]
+fn a_line_whose_id_another_space_has_becomes_a_memory_of_its_own() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    fill(&mut rpc);
+    let gone = kept(&mut rpc, "work", "gone");
+    let mut lines = all_pages(&mut rpc, "memory/export", &json!({"space": "work"}));
+    let _: Value = rpc.ask("memory/forget", json!({"ids": [gone]}));
+    let before = all(&mut rpc, "work");
+    lines.iter_mut().for_each(|line| line["space"] = json!("copy"));
+    for (dry, created) in [(true, 8), (false, 8), (false, 0)] {
+        let result: Value = rpc.ask("memory/import", json!({"lines": lines, "dryRun": dry}));
+        let counts = (result["created"].as_u64(), result["duplicate"].as_u64(), &result["refused"]);
+        assert_eq!(counts, (Some(created), Some(8 - created), &json!([])));
+    }
+    assert_eq!(all(&mut rpc, "work"), before);
+    let copies = all(&mut rpc, "copy");
+    assert_eq!(copies.len(), 8);
+    let of = |text: &str| copies.iter().find(|c| c["text"] == text).unwrap();
+    let (first, second) = (of("ssh listens on port 22"), of("ssh listens on port 49222"));
+    assert_eq!((&first["supersededBy"], &second["supersedes"]), (&second["id"], &first["id"]));
+    assert!(before.iter().all(|m| m["id"] != first["id"]));
 }

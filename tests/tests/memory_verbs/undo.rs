@@ -1,9 +1,9 @@
 //! Undo: the last change of each kind is taken back, further with every call, as a version of its own.
 
-use crate::{found, got, kept};
+use crate::{found, got, kept, texts};
 use serde_json::{Value, json};
 use tiro_schema::ErrorKind;
-use tiro_tests::{InsideDaemon, check};
+use tiro_tests::{InsideDaemon, Rpc, check};
 
 // MEM-9
 #[test]
@@ -57,6 +57,63 @@ fn a_supersession_is_taken_back_on_both_sides_from_either() {
         check::is_error(&rpc.refused("memory/get", json!({"id": new})), ErrorKind::NotFound);
         assert!(found(&mut rpc, "personal", "door word").iter().all(|t| !t.contains("pear")));
     }
+}
+
+fn superseded(rpc: &mut Rpc, old: &str, text: &str) -> String {
+    let made: Value = rpc.ask("memory/supersede", json!({"id": old, "memory": {"text": text}}));
+    made["id"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn in_the_way(rpc: &mut Rpc, id: &str, other: &str) {
+    let error = rpc.refused("memory/undo", json!({"id": id}));
+    check::is_error(&error, ErrorKind::InvalidParams);
+    assert!(error.message.contains(other), "{} does not name {other}", error.message);
+    assert!(!error.data.unwrap().hint.is_empty());
+}
+
+fn current(rpc: &mut Rpc) -> Vec<String> {
+    let mut found = texts(&rpc.ask::<Value>("memory/list", json!({}))["items"]);
+    found.sort();
+    found
+}
+
+// MEM-8, MEM-9: undoing the first of two supersessions left both ends of the chain current
+#[test]
+fn undo_of_an_earlier_supersession_does_not_leave_two_current() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let a = kept(&mut rpc, "personal", "the port is one");
+    let b = superseded(&mut rpc, &a, "the port is two");
+    let c = superseded(&mut rpc, &b, "the port is three");
+    in_the_way(&mut rpc, &a, &b);
+    assert_eq!(current(&mut rpc), ["the port is three"]);
+    let _: Value = rpc.ask("memory/undo", json!({"id": c}));
+    assert_eq!(current(&mut rpc), ["the port is two"]);
+    let _: Value = rpc.ask("memory/undo", json!({"id": b}));
+    assert_eq!(current(&mut rpc), ["the port is one"]);
+    // Once more would bring back what was hidden beside it.
+    in_the_way(&mut rpc, &b, &a);
+    assert_eq!(current(&mut rpc), ["the port is one"]);
+}
+
+// MEM-8, MEM-9: what another wrote into the successor was hidden with it
+#[test]
+fn undo_of_a_supersession_does_not_hide_what_was_written_since() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let a = kept(&mut rpc, "personal", "the port is one");
+    let b = superseded(&mut rpc, &a, "the port is two");
+    let _: Value = daemon.rpc().ask("memory/update", json!({"id": b, "ifVersion": 1, "text": "the port is two, says Ann"}));
+    in_the_way(&mut rpc, &a, &b);
+    assert_eq!(current(&mut rpc), ["the port is two, says Ann"]);
+    // Taken back, the change is no longer in the way.
+    let _: Value = rpc.ask("memory/undo", json!({"id": b}));
+    let _: Value = rpc.ask("memory/archive", json!({"ids": [b]}));
+    in_the_way(&mut rpc, &a, &b);
+    let _: Value = rpc.ask("memory/undo", json!({"id": b}));
+    let _: Value = rpc.ask("memory/undo", json!({"id": a}));
+    assert_eq!(current(&mut rpc), ["the port is one"]);
 }
 
 // MEM-9
