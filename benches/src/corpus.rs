@@ -46,7 +46,7 @@ impl Corpus {
     /// # Errors
     /// When the file is not where the project keeps it.
     pub fn new(seed: u64) -> Result<Corpus> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../index/data/static-en-zh-192.en-vocab.txt");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../index/data/static-en-zh-192.en.txt");
         let text = std::fs::read_to_string(path).with_context(|| format!("reading {path}"))?;
         let words: Vec<String> =
             text.lines().filter(|w| w.len() >= 2 && w.bytes().all(|b| b.is_ascii_lowercase())).map(str::to_owned).collect();
