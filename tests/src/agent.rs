@@ -52,9 +52,19 @@ pub fn ended(turn: &Value, status: &str, reason: &str) {
 /// The messages of a session in short: `user: hello`, `assistant: call a memory_recall`, `tool: result a`; `?` marks partial ones.
 #[track_caller]
 pub fn history(rpc: &mut Rpc, session: &str) -> Vec<String> {
-    let page: Value = rpc.ask("session/messages", json!({"sessionId": session, "limit": 500}));
-    let messages = page["items"].as_array().expect("items").clone();
-    messages.iter().map(in_short).collect()
+    let (mut told, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let mut params = json!({"sessionId": session, "limit": 500});
+        if let Some(cursor) = &cursor {
+            params["cursor"] = json!(cursor);
+        }
+        let page: Value = rpc.ask("session/messages", params);
+        told.extend(page["items"].as_array().expect("items").iter().map(in_short));
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            return told;
+        }
+    }
 }
 
 fn in_short(message: &Value) -> String {
