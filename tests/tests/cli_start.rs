@@ -173,7 +173,7 @@ fn the_daemon_is_started_stopped_and_looked_at() {
 fn the_log_is_followed_as_it_grows() {
     let tiro = Tiro::new();
     tiro.ok(&["daemon", "start"]);
-    let mut follower = tiro.command(&["daemon", "logs", "-f", "-n", "0"]).spawn().unwrap();
+    let mut follower = tiro.command(&["daemon", "logs", "-f", "-n", "50"]).spawn().unwrap();
     let lines = BufReader::new(follower.stdout.take().unwrap()).lines();
     let (found, seen) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
