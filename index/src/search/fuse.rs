@@ -8,7 +8,7 @@ use crate::result::Strength;
 const HALF_LIFE_FACTOR_MAX: f64 = 4.0;
 
 /// Slope and middle of the logistic that turns evidence into relevance. Set on questions put to their own conversations and to others that
-/// know nothing of them: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of those in the other
+/// know nothing of them, by relevance alone: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of those in the other
 /// language, and 9 in 10 questions put to fifty memories that do not hold the answer find nothing.
 struct Logistic {
     slope: f32,
