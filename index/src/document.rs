@@ -1,7 +1,8 @@
 //! What is put into the index: documents, their analysed form, and changes. It must not know how any of it is searched.
 
 use crate::state::tokens::Tokens;
-use crate::tokenize::count_tokens;
+use crate::tokenize::{count_tokens, name_token};
+use std::borrow::Cow;
 
 /// Whether a document is current. What is forgotten is not in the index at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -26,6 +27,16 @@ impl Status {
             _ => None,
         }
     }
+}
+
+/// Who said what a document tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Voice {
+    /// A person, or nobody in particular: it counts as context of its neighbours.
+    #[default]
+    Person,
+    /// An assistant: its replies are long, repeat what they were asked, and are weak evidence beside a person's own words.
+    Assistant,
 }
 
 /// A document as the caller knows it.
@@ -63,8 +74,12 @@ pub struct Document {
     pub speakers: Vec<String>,
     /// Conversation it stems from.
     pub session: Option<String>,
-    /// Position in that conversation.
+    /// Position in that conversation; without one a document has no neighbours.
     pub position: Option<u64>,
+    /// Who said it.
+    pub voice: Voice,
+    /// Name of the person who said it, as questions may use it.
+    pub name: Option<String>,
     /// The text that is searched. The index keeps its tokens, not the text.
     pub text: String,
     /// Passage-role embedding (norm at most 1). One that is not finite, is zero or has the wrong length counts as absent.
@@ -76,19 +91,36 @@ pub struct Document {
 pub struct Prepared {
     pub(crate) document: Document,
     pub(crate) tokens: Tokens,
+    /// Whether the text holds a question mark.
+    pub(crate) asks: bool,
+    /// Token of the name of who said it, 0 for none.
+    pub(crate) name: u32,
 }
 
-/// Analyses a document: the tokens of its text and of its speakers' names (questions ask what somebody said). Callable from any
-/// thread; touches nothing shared.
+/// Analyses a document: the tokens of its text, of its speakers' names (questions ask what somebody said), and of the tags and entities
+/// that the text itself does not name. Callable from any thread; touches nothing shared.
 pub fn prepare(mut document: Document) -> Prepared {
-    let tokens = if document.speakers.is_empty() {
-        count_tokens(&document.text)
-    } else {
-        count_tokens(&format!("{}\n{}", document.speakers.join("\n"), document.text))
-    };
-    let tokens = Tokens::pack(&tokens);
+    let tokens = Tokens::pack(&count_tokens(&searched(&document)));
+    let asks = document.text.contains(['?', '\u{FF1F}']);
+    let name = document.name.as_deref().and_then(name_token).unwrap_or(0);
     document.text = String::new();
-    Prepared { document, tokens }
+    Prepared { document, tokens, asks, name }
+}
+
+/// The text whose tokens a document is found by.
+fn searched(document: &Document) -> Cow<'_, str> {
+    let labels = document.tags.iter().chain(&document.entities).filter(|label| !document.text.contains(label.as_str()));
+    let mut around = document.speakers.iter().chain(labels).peekable();
+    if around.peek().is_none() {
+        return Cow::Borrowed(&document.text);
+    }
+    let mut text = String::new();
+    for label in around {
+        text.push_str(label);
+        text.push('\n');
+    }
+    text.push_str(&document.text);
+    Cow::Owned(text)
 }
 
 impl Prepared {

@@ -21,9 +21,10 @@ mod state;
 pub mod tokenize;
 pub mod vector;
 
-pub use document::{Change, Document, Prepared, Status, prepare};
+pub use document::{Change, Document, Prepared, Status, Voice, prepare};
 pub use error::{IndexError, Result};
 pub use index::{Index, Opened, Stats};
-pub use query::{DecayParams, Filter, Mode, Query};
-pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
+pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
+pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
+pub use search::{WEIGHTS, Weights};
 pub use settings::{Calibration, Identity, Settings, VectorSource};

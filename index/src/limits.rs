@@ -32,6 +32,16 @@ pub const FLUSH_WAIT_MS: u64 = 120_000;
 pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
 /// Candidates whose cosine is computed again in full precision, per leg.
 pub const RESCORED_MAX: usize = 30;
+/// Bytes of a speaker's name that are read for the token questions name them by.
+pub const NAME_BYTES_MAX: usize = 256;
+/// Candidates of a space whose neighbours in the conversation are looked at, best first.
+pub const CONTEXT_CANDIDATES_MAX: usize = 128;
+/// Best candidates whose next neighbours become candidates too.
+pub const CONTEXT_SEEDS_MAX: usize = 50;
+/// Documents of one thread looked at on one side of a candidate: passages of a long text share a place.
+pub const CONTEXT_STEPS_MAX: usize = 32;
+/// Spans of time in a question that are compared.
+pub const QUERY_SPANS_MAX: usize = 64;
 /// Characters of a text that the embedder reads; a longer text is embedded by its beginning.
 pub const EMBED_CHARS_MAX: usize = 16_384;
 /// Nodes that one search of the graph looks at, at most.

@@ -52,6 +52,15 @@ pub struct DecayParams {
     pub half_life_default_ms: i64,
 }
 
+/// A stretch of time that a question names; documents of that time rank higher, others stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSpan {
+    /// Its beginning, unix milliseconds, inclusive.
+    pub from_ms: i64,
+    /// Its end, unix milliseconds, exclusive.
+    pub to_ms: i64,
+}
+
 /// A search.
 #[derive(Debug, Clone, Default)]
 pub struct Query<'a> {
@@ -63,6 +72,8 @@ pub struct Query<'a> {
     pub spaces: Vec<u32>,
     /// What hits must fulfil.
     pub filter: Filter,
+    /// Stretches of time the text names; the first 64 count.
+    pub spans: Vec<TimeSpan>,
     /// Legs.
     pub mode: Mode,
     /// Hits wanted.

@@ -1,5 +1,7 @@
 //! What a search answers, with every part of each score. It must not know texts: the caller fetches them by key.
 
+use crate::search::Weights;
+
 /// How sure a hit is, from its relevance alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Strength {
@@ -67,6 +69,26 @@ pub struct Features {
     pub cosine: Option<f32>,
     /// That cosine as a standard score against the background sample.
     pub z: Option<f32>,
+    /// Dense evidence: the standard score over 16, shifted by what the query scores anywhere; from the words where there is no vector.
+    pub dense: f32,
+    /// The highest dense evidence among the document and what was said right before and after it.
+    pub beside: f32,
+    /// BM25 over the ideal of the document with two neighbours on each side.
+    pub near: f32,
+    /// The same with eight on each side.
+    pub far: f32,
+    /// BM25 over the ideal of the question that the document comes right after, 0 where there is none.
+    pub answers: f32,
+    /// 1 where the query names who said it, else 0.
+    pub speaker: f32,
+    /// 1 for an assistant's reply, else 0.
+    pub reply: f32,
+    /// 1 in a stretch of time the query names, less near it, else 0.
+    pub time: f32,
+    /// Whether it has neighbours in a conversation.
+    pub in_conversation: bool,
+    /// Weighted sum of the features.
+    pub evidence: f32,
     /// Rank in the lexical leg, from 1, among its candidates.
     pub lexical_rank: Option<u32>,
     /// Rank in the vector leg, from 1, among its candidates.
@@ -79,6 +101,35 @@ pub struct Features {
     pub age_ms: i64,
     /// Rank it would have had without decay, from 1.
     pub rank_without_decay: u32,
+}
+
+/// One feature of a hit: its share of the evidence is value times weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f32,
+    /// What it weighs.
+    pub weight: f32,
+}
+
+impl Features {
+    /// Every feature that makes up the evidence of a hybrid search.
+    pub fn parts(&self, weights: &Weights) -> [Part; 9] {
+        let part = |name, value, weight| Part { name, value, weight };
+        [
+            part("lexical", self.lexical, weights.lexical),
+            part("near", self.near, weights.near),
+            part("far", self.far, weights.far),
+            part("answers", self.answers, weights.answers),
+            part("dense", self.dense, weights.dense),
+            part("beside", self.beside, weights.beside),
+            part("speaker", self.speaker, weights.speaker),
+            part("reply", self.reply, weights.reply),
+            part("time", self.time, weights.time),
+        ]
+    }
 }
 
 /// A document found.

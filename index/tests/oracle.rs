@@ -142,7 +142,7 @@ impl Oracle {
                 .documents
                 .values()
                 .filter(|d| d.space == space && d.status == Status::Active)
-                .map(|d| (d.key, count_tokens(&d.text)))
+                .map(|d| (d.key, count_tokens(&searched(d))))
                 .collect();
             let total = counted.len() as f64;
             let mean = (counted.values().map(|c| f64::from(c.length)).sum::<f64>() / total.max(1.0)).max(1.0);
@@ -152,7 +152,7 @@ impl Oracle {
             };
             let ideal: f64 = query.iter().map(|token| idf(token) * 1.9).sum();
             for document in self.documents.values().filter(|d| d.space == space && admits(filter, d)) {
-                let own = count_tokens(&document.text);
+                let own = count_tokens(&searched(document));
                 let norm = 0.9 * (0.15 + 0.85 * (f64::from(own.length) + 30.0) / (mean + 30.0));
                 let score: f64 = query
                     .iter()
@@ -171,6 +171,11 @@ impl Oracle {
         }
         out
     }
+}
+
+/// What a document is found by: its labels, and its text.
+fn searched(d: &Document) -> String {
+    format!("{}\n{}", d.tags.join("\n"), d.text)
 }
 
 fn admits(filter: &Filter, d: &Document) -> bool {

@@ -103,8 +103,9 @@ pub fn explained(hits: &[Hit], style: &Style) -> String {
         ("ranks", Left),
         ("age", Left),
     ];
-    let rows: Vec<Vec<String>> = parts.map(|(place, hit, why)| cells(place, hit, why)).collect();
-    table::table(&head, &rows, style)
+    let rows: Vec<Vec<String>> = parts.clone().map(|(place, hit, why)| cells(place, hit, why)).collect();
+    let sums = parts.flat_map(|(place, _, why)| wrap::lines(&format!("{place}: {}", evidence(why)), style.width));
+    sums.fold(table::table(&head, &rows, style), |shown, line| shown + &style.dim(&line) + "\n")
 }
 
 /// What the columns of the table mean; nothing in a pipe, where they carry the wire's names.
@@ -116,10 +117,10 @@ pub fn legend(style: &Style) -> String {
 }
 
 /// What the columns of the table mean.
-const LEGEND: &str = "score = relevance x decay · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life";
+const LEGEND: &str = "score = relevance x decay · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life · below: the evidence that ranks, by feature";
 
 /// Names of the values in a pipe, as the wire names them.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 18] = [
     "id",
     "score",
     "relevance",
@@ -136,6 +137,8 @@ const VALUES: [&str; 16] = [
     "rankWithoutDecay",
     "ageDays",
     "halfLifeDays",
+    "evidence",
+    "features",
 ];
 
 fn values(hit: &Hit, why: &Explain) -> Vec<String> {
@@ -159,7 +162,20 @@ fn values(hit: &Hit, why: &Explain) -> Vec<String> {
         why.rank_without_decay.to_string(),
         number(why.age_days),
         some(why.half_life_days),
+        number(why.evidence),
+        why.features.iter().map(|f| format!("{}={:.4}*{}", f.name, f.value, f.weight)).collect::<Vec<_>>().join(" "),
     ]
+}
+
+/// Shares of the evidence below which a feature is not shown.
+const SHARE_SHOWN: f32 = 0.005;
+
+/// The evidence and what it is made of.
+fn evidence(why: &Explain) -> String {
+    let shares = why.features.iter().map(|f| (f.name.as_str(), f.value * f.weight));
+    let told: Vec<String> =
+        shares.filter(|(_, share)| share.abs() >= SHARE_SHOWN).map(|(name, share)| format!("{name} {share:.2}")).collect();
+    format!("{:.2} = {}", why.evidence, told.join(" + ")).replace("+ reply -", "- reply ")
 }
 
 fn cells(place: usize, hit: &Hit, why: &Explain) -> Vec<String> {
@@ -194,7 +210,9 @@ pub(crate) mod tests {
             "space": "work", "tags": ["storage"], "status": "active", "createdAt": "2026-03-05T12:00:00.000Z",
             "sources": [{"session": "design", "position": 3, "speaker": "林"}], "score": 0.8213, "strength": "strong", "pinned": false,
             "explain": {"bm25": 4.0, "bm25Ideal": 8.0, "lexical": 0.5, "cosine": 0.71, "z": 2.5, "lexicalRank": 1, "weightLexical": 0.6,
-                "weightDense": 0.4, "relevance": 0.85, "decay": 0.966, "ageDays": 12.0, "halfLifeDays": 365.0, "rankWithoutDecay": 1}
+                "weightDense": 0.4, "evidence": 1.1,
+                "features": [{"name": "lexical", "value": 0.5, "weight": 1.0}, {"name": "dense", "value": 0.9, "weight": 0.7}],
+                "relevance": 0.85, "decay": 0.966, "ageDays": 12.0, "halfLifeDays": 365.0, "rankWithoutDecay": 1}
         }))
         .unwrap()
     }
@@ -223,10 +241,11 @@ pub(crate) mod tests {
         for part in ["words x0.6", "meaning x0.4", "0.821", "0.850", "0.966", "4.0/8.0", "2.50 (0.71)", "1 - 1", "12 d / 365 d"] {
             assert!(shown.contains(part), "{part} in {shown}");
         }
-        assert_eq!(shown.lines().count(), 3, "a row a hit at 80 columns: {shown}");
+        assert!(shown.contains("1: 1.10 = lexical 0.50 + dense 0.63"), "{shown}");
+        assert_eq!(shown.lines().count(), 4, "a row and a sum a hit at 80 columns: {shown}");
         let plain = explained(&[hit()], &Style::PLAIN);
         let lines: Vec<Vec<&str>> = plain.lines().map(|line| line.split('\t').collect()).collect();
-        assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 16, 16), "{plain}");
+        assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 18, 18), "{plain}");
         assert_eq!((lines[0][9], lines[1][9], lines[1][12]), ("z", "2.5000", ""));
         let mut bare = hit();
         bare.explain = None;

@@ -8,7 +8,7 @@ use crate::limits::PASSAGES_MAX;
 use crate::store::{Reads, StoreError, WriteTx};
 use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
-use tiro_index::{Change, Document, Index, Prepared, Status, prepare};
+use tiro_index::{Change, Document, Index, Prepared, Status, Voice, prepare};
 use tiro_schema::convert::STATUS_FORGOTTEN;
 use tiro_schema::record::{MemoryRecord, SourceRecord, UseRecord};
 
@@ -51,10 +51,17 @@ const MARKS: &str = "?!？！。，、；：…“”「」『』《》（）～
 /// Roles that programs write where a name would stand: they say nothing about who spoke.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "tool", "human", "ai", "model", "bot"];
 
+/// Names of roles that mean an assistant.
+const ASSISTANTS: [&str; 4] = ["assistant", "ai", "model", "bot"];
+
+fn is_among(roles: &[&str], speaker: &str) -> bool {
+    roles.iter().any(|role| role.eq_ignore_ascii_case(speaker))
+}
+
 /// The text as it is searched: with the name of who said it in front, since questions name people.
 fn said<'a>(source: Option<&SourceRecord>, text: &'a str) -> Cow<'a, str> {
     match source.and_then(|s| s.speaker.as_deref()) {
-        Some(speaker) if !ROLES.iter().any(|role| role.eq_ignore_ascii_case(speaker)) => Cow::Owned(format!("{speaker}: {text}")),
+        Some(speaker) if !is_among(&ROLES, speaker) => Cow::Owned(format!("{speaker}: {text}")),
         _ => Cow::Borrowed(text),
     }
 }
@@ -78,6 +85,7 @@ pub(super) fn documents(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec
 
 fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str, vector: Option<&Vec<f32>>) -> Document {
     let told = record.sources.iter().find(|s| s.session.is_some());
+    let speaker = told.or(record.sources.first()).and_then(|s| s.speaker.as_deref());
     let mut speakers: Vec<String> = record.sources.iter().filter_map(|s| s.speaker.clone()).collect();
     speakers.sort_unstable();
     speakers.dedup();
@@ -99,6 +107,8 @@ fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str
         speakers,
         session: told.and_then(|s| s.session.clone()),
         position: told.and_then(|s| s.position),
+        voice: if speaker.is_some_and(|s| is_among(&ASSISTANTS, s)) { Voice::Assistant } else { Voice::Person },
+        name: speaker.filter(|s| !is_among(&ROLES, s)).map(str::to_owned),
         text: said(record.sources.first(), text).into_owned(),
         vector: vector.filter(|v| !v.is_empty()).cloned(),
     }

@@ -12,11 +12,11 @@ use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
 use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
 use std::collections::HashMap;
-use tiro_index::{DecayParams, Query};
+use tiro_index::{DecayParams, Query, Weights};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
 use tiro_schema::wire::memory::{
-    Category, Explain, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength,
+    Category, Explain, Feature, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength,
 };
 use uuid::Uuid;
 
@@ -122,6 +122,7 @@ impl Memory {
             vector: vector.as_deref(),
             spaces: names.keys().copied().collect(),
             filter: plan.sieve.for_index(),
+            spans: Vec::new(),
             mode: match plan.mode {
                 Mode::Hybrid => tiro_index::Mode::Hybrid,
                 Mode::Lexical => tiro_index::Mode::Lexical,
@@ -288,10 +289,29 @@ fn explain(found: &FoundHit, plan: &Plan, memory: &Memory) -> Explain {
         vector_rank: f.vector_rank,
         weight_lexical: weight,
         weight_dense: 1.0 - weight,
+        features: features(f, plan.mode, weight),
+        evidence: f.evidence,
         relevance: f.relevance,
         decay: f.decay,
         age_days: (f.age_ms as f64 / DAY_MS as f64) as f32,
         half_life_days: half_life.map(|d| d as f32),
         rank_without_decay: f.rank_without_decay,
     }
+}
+
+/// The features that made up the evidence: all of them, or the one of a leg that searched alone.
+fn features(of: &tiro_index::Features, mode: Mode, lexical_weight: f32) -> Vec<Feature> {
+    let alone = match mode {
+        Mode::Hybrid => None,
+        Mode::Lexical => Some("lexical"),
+        Mode::Vector => Some("dense"),
+    };
+    let parts = of.parts(&Weights::of_share(lexical_weight));
+    let used = parts.into_iter().filter(|part| alone.is_none_or(|name| part.name == name));
+    used.map(|part| Feature {
+        name: part.name.to_owned(),
+        value: part.value,
+        weight: if alone.is_some() { 1.0 } else { part.weight },
+    })
+    .collect()
 }

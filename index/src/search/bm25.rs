@@ -26,6 +26,7 @@ const COMMON_DOCUMENTS_MIN: u32 = 1_000;
 
 /// The query against one space.
 pub(crate) struct Bm25 {
+    /// Tokens, ascending, with their weight.
     terms: Vec<(u32, f32)>,
     ideal: f32,
     mean_length: f32,
@@ -39,7 +40,8 @@ impl Bm25 {
             let frequency = statistics.frequency(token.id) as f32;
             (1.0 + (documents - frequency + 0.5) / (frequency + 0.5)).ln() * token.weight
         };
-        let terms: Vec<(u32, f32)> = tokens.iter().map(|token| (token.id, idf(token))).collect();
+        let mut terms: Vec<(u32, f32)> = tokens.iter().map(|token| (token.id, idf(token))).collect();
+        terms.sort_unstable_by_key(|term| term.0);
         let ideal = terms.iter().map(|(_, idf)| idf * (K1 + 1.0)).sum();
         Self { terms, ideal, mean_length: statistics.mean_length() }
     }
@@ -74,14 +76,54 @@ impl Bm25 {
 
     /// The score of a document.
     pub(crate) fn score(&self, tokens: &Tokens) -> f32 {
-        let length = (tokens.length() as f32 + LENGTH_SMOOTHING) / (self.mean_length + LENGTH_SMOOTHING);
-        let norm = K1 * (1.0 - B + B * length);
+        let norm = norm(tokens.length() as f32, self.mean_length);
         self.terms
             .iter()
             .map(|&(id, idf)| match tokens.count(id) {
                 0 => 0.0,
-                count => idf * f32::from(count) * (K1 + 1.0) / (f32::from(count) + norm),
+                count => saturated(idf, f32::from(count), norm),
             })
             .sum()
     }
+
+    /// How many tokens the query has.
+    pub(crate) fn terms(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// How often a document holds each token of the query, appended to `out` in an order of its own.
+    pub(crate) fn push_counts(&self, tokens: &Tokens, out: &mut Vec<u8>) {
+        let ids = tokens.ids();
+        if ids.len() > self.terms.len() * 8 {
+            out.extend(self.terms.iter().map(|&(id, _)| tokens.count(id)));
+            return;
+        }
+        let mut at = 0;
+        for &(id, _) in &self.terms {
+            while ids.get(at).is_some_and(|&other| other < id) {
+                at += 1;
+            }
+            out.push(if ids.get(at) == Some(&id) { tokens.count_at(at) } else { 0 });
+        }
+    }
+
+    /// The score of counts as [`Bm25::push_counts`] orders them, in a text of `length` tokens where texts of its kind have `mean_length`.
+    pub(crate) fn score_counts(&self, counts: &[u32], length: f32, mean_length: f32) -> f32 {
+        let norm = norm(length, mean_length);
+        let scores = self.terms.iter().zip(counts).filter(|(_, count)| **count > 0);
+        scores.map(|(&(_, idf), &count)| saturated(idf, count as f32, norm)).sum()
+    }
+
+    /// Mean length of the documents of its space, tokens.
+    pub(crate) fn mean_length(&self) -> f32 {
+        self.mean_length
+    }
+}
+
+fn norm(length: f32, mean_length: f32) -> f32 {
+    K1 * (1.0 - B + B * (length + LENGTH_SMOOTHING) / (mean_length + LENGTH_SMOOTHING))
+}
+
+fn saturated(idf: f32, count: f32, norm: f32) -> f32 {
+    idf * count * (K1 + 1.0) / (count + norm)
 }

@@ -1,36 +1,34 @@
 //! From features to a relevance, a strength and a score that fades with age. Pure. It must not know where features come from.
 
+use super::weights::Weights;
 use crate::embed::ZScale;
-use crate::query::{DecayParams, Mode};
-use crate::result::Strength;
+use crate::limits::QUERY_SPANS_MAX;
+use crate::query::{DecayParams, Mode, TimeSpan};
+use crate::result::{Features, Strength};
 
 /// Half-lives grow with use up to this factor.
 const HALF_LIFE_FACTOR_MAX: f64 = 4.0;
 
-/// Slope and middle of the logistic that turns evidence into relevance. Set on questions put to their own conversations and to others that
-/// know nothing of them, by relevance alone: at the default threshold 1 to 2 in 100 right answers of the same language are lost, a third of those in the other
-/// language, and 9 in 10 questions put to fifty memories that do not hold the answer find nothing.
-struct Logistic {
+/// From evidence to relevance and strength, for one way of searching. Set on questions put to the conversations and notes that hold their
+/// answers and to others that do not.
+struct Scale {
+    /// Slope and middle of the logistic that turns evidence into relevance.
     slope: f32,
     middle: f32,
+    /// Evidence from which a hit is weak, good, strong.
+    steps: [f32; 3],
 }
 
-/// For both legs.
-const HYBRID: Logistic = Logistic { slope: 9.0, middle: 0.324 };
-/// For words alone.
-const LEXICAL: Logistic = Logistic { slope: 9.0, middle: 0.214 };
-/// For vectors alone.
-const VECTOR: Logistic = Logistic { slope: 9.0, middle: 0.494 };
+/// Both legs, for a document that stands alone.
+const ALONE: Scale = Scale { slope: 4.0, middle: 0.8, steps: [0.42, 0.6, 0.9] };
+/// Both legs, in a conversation: windows find something of nearly every question.
+const IN_CONVERSATION: Scale = Scale { slope: 4.0, middle: 0.8, steps: [0.85, 1.1, 1.5] };
+/// Words alone.
+const LEXICAL: Scale = Scale { slope: 9.0, middle: 0.214, steps: [0.12, 0.214, 0.308] };
+/// Vectors alone.
+const VECTOR: Scale = Scale { slope: 9.0, middle: 0.494, steps: [0.4, 0.494, 0.588] };
 
-/// Relevance below which a hit is left out unless the query says otherwise.
-pub(crate) const THRESHOLD_DEFAULT: f32 = 0.3;
-/// Relevance from which a hit is good.
-const GOOD: f32 = 0.5;
-/// Relevance from which a hit is strong.
-const STRONG: f32 = 0.7;
-
-/// Standard deviations above the background that weigh as much as an ideal lexical match. On conversations, notes and paragraphs alike,
-/// from 13 to 16 the hybrid ranks better than either leg or, on Chinese paragraphs, within 0.04 nDCG@10 of the better one.
+/// Standard deviations above the background that weigh as much as an ideal lexical match.
 const DENSE_Z: f32 = 16.0;
 /// Standard score of a good answer, about: at this score dense evidence is the plain cosine.
 const USUAL_Z: f32 = 6.0;
@@ -44,44 +42,72 @@ pub(crate) fn dense(scale: ZScale, cosine: f32) -> f32 {
     scale.z(cosine) / DENSE_Z + scale.mean + USUAL_Z * (scale.sd - 1.0 / DENSE_Z)
 }
 
-/// Evidence of a hit: the weighted sum of its legs. A document without a vector (one that follows later, say) is taken to be as near as its words are.
-pub(crate) fn evidence(mode: Mode, lexical_weight: f32, lexical: f32, dense: Option<f32>) -> f32 {
+/// Dense evidence of a document without a vector (one that follows later, say): it is taken to be as near as its words are.
+pub(crate) fn dense_unknown(lexical: f32) -> f32 {
+    DENSE_PER_LEXICAL * lexical
+}
+
+/// Evidence of a hit: the weighted sum of its features, or one leg alone.
+pub(crate) fn evidence(mode: Mode, weights: &Weights, features: &Features) -> f32 {
     match mode {
-        Mode::Lexical => lexical,
-        Mode::Vector => dense.unwrap_or(0.0),
-        Mode::Hybrid => lexical_weight * lexical + (1.0 - lexical_weight) * dense.unwrap_or(DENSE_PER_LEXICAL * lexical),
+        Mode::Lexical => features.lexical,
+        Mode::Vector => features.dense,
+        Mode::Hybrid => features.parts(weights).iter().map(|part| part.value * part.weight).sum(),
+    }
+}
+
+fn scale(mode: Mode, features: &Features) -> &'static Scale {
+    match mode {
+        Mode::Lexical => &LEXICAL,
+        Mode::Vector => &VECTOR,
+        Mode::Hybrid if features.in_conversation => &IN_CONVERSATION,
+        Mode::Hybrid => &ALONE,
     }
 }
 
 /// Relevance of evidence, 0 to 1, rising.
-pub(crate) fn relevance(mode: Mode, evidence: f32) -> f32 {
-    let logistic = match mode {
-        Mode::Hybrid => HYBRID,
-        Mode::Lexical => LEXICAL,
-        Mode::Vector => VECTOR,
-    };
-    1.0 / (1.0 + (-logistic.slope * (evidence - logistic.middle)).exp())
+pub(crate) fn relevance(mode: Mode, features: &Features, evidence: f32) -> f32 {
+    let scale = scale(mode, features);
+    1.0 / (1.0 + (-scale.slope * (evidence - scale.middle)).exp())
 }
 
-/// Deviations above the best of as many strangers from which meaning alone is evidence enough.
-const STANDS_OUT: f32 = 3.2;
+/// Deviations above the best of as many strangers from which meaning alone is evidence enough: for a document that stands alone, and in a
+/// conversation.
+const STANDS_OUT: [f32; 2] = [3.2, 4.2];
 
 /// Whether a standard score stands out among this many documents. The best of n standard normal values is about sqrt(2 ln n) (the usual bound
 /// of extreme values), so that a store of three memories and one of a million mean the same. An answer in another language shares no word with
 /// its question, and nothing but this can tell it from a stranger.
-fn stands_out(z: f32, documents: usize) -> bool {
-    z - (2.0 * (documents.max(1) as f32).ln()).sqrt() >= STANDS_OUT
+fn stands_out(features: &Features, documents: usize) -> bool {
+    let enough = STANDS_OUT[usize::from(features.in_conversation)];
+    features.z.is_some_and(|z| z - (2.0 * (documents.max(1) as f32).ln()).sqrt() >= enough)
 }
 
-/// How sure a hit is: by its relevance, or by a cosine that stands out among the documents of its space.
-pub(crate) fn strength(relevance: f32, z: Option<f32>, documents: usize) -> Strength {
-    match relevance {
-        r if r >= STRONG => Strength::Strong,
-        r if r >= GOOD => Strength::Good,
-        r if r >= THRESHOLD_DEFAULT => Strength::Weak,
-        _ if z.is_some_and(|z| stands_out(z, documents)) => Strength::Weak,
+/// How sure a hit is: by its evidence, or by a cosine that stands out among the documents of its space.
+pub(crate) fn strength(mode: Mode, features: &Features, evidence: f32, documents: usize) -> Strength {
+    let [weak, good, strong] = scale(mode, features).steps;
+    match evidence {
+        e if e >= strong => Strength::Strong,
+        e if e >= good => Strength::Good,
+        e if e >= weak => Strength::Weak,
+        _ if stands_out(features, documents) => Strength::Weak,
         _ => Strength::None,
     }
+}
+
+/// Days after which half of the nearness to a stretch of time is gone, twice: a week.
+const NEAR_SPAN_MS: f32 = 7.0 * 86_400_000.0;
+
+/// 1 in one of the stretches of time, half of it right beside one and less the farther away.
+pub(crate) fn time(spans: &[TimeSpan], at_ms: i64) -> f32 {
+    let nearness = |span: &TimeSpan| {
+        if (span.from_ms..span.to_ms).contains(&at_ms) {
+            return 1.0;
+        }
+        let away = if at_ms < span.from_ms { span.from_ms.saturating_sub(at_ms) } else { at_ms.saturating_sub(span.to_ms) };
+        0.5 * (-(away as f32) / NEAR_SPAN_MS).exp()
+    };
+    spans.iter().take(QUERY_SPANS_MAX).map(nearness).fold(0.0, f32::max)
 }
 
 /// What decay depends on.
@@ -146,8 +172,29 @@ mod tests {
     #[test]
     fn relevance_rises_with_evidence() {
         for mode in [Mode::Hybrid, Mode::Lexical, Mode::Vector] {
-            let all: Vec<f32> = (-20..=20).map(|i| relevance(mode, i as f32 / 10.0)).collect();
+            let all: Vec<f32> = (-20..=20).map(|i| relevance(mode, &Features::default(), i as f32 / 10.0)).collect();
             assert!(all.is_sorted() && all.iter().all(|r| (0.0..=1.0).contains(r)));
         }
+    }
+
+    // MEM-3
+    #[test]
+    fn a_stretch_of_time_counts_in_it_and_less_beside_it() {
+        let day = 86_400_000;
+        let span = [TimeSpan { from_ms: 100 * day, to_ms: 110 * day }];
+        assert_eq!((time(&span, 100 * day), time(&span, 110 * day - 1), time(&[], 0)), (1.0, 1.0, 0.0));
+        let beside = [111, 113, 120, 200].map(|at| time(&span, at * day));
+        assert!(beside[0] < 0.5 && beside.is_sorted_by(|a, b| a > b) && beside[3] < 0.001, "{beside:?}");
+        assert!(time(&span, i64::MIN) >= 0.0 && time(&span, i64::MAX) >= 0.0);
+    }
+
+    #[test]
+    fn what_is_weak_in_a_conversation_may_be_good_alone() {
+        let alone = Features::default();
+        let told = Features { in_conversation: true, ..alone };
+        assert_eq!(strength(Mode::Hybrid, &alone, 0.7, 10), Strength::Good);
+        assert_eq!(strength(Mode::Hybrid, &told, 0.7, 10), Strength::None);
+        let far_out = Features { z: Some(9.0), ..told };
+        assert_eq!(strength(Mode::Hybrid, &far_out, 0.1, 1_000), Strength::Weak);
     }
 }

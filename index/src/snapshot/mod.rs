@@ -19,4 +19,8 @@ const GENERATION: &str = "gen-";
 /// Start of the name of a snapshot being written.
 const TEMPORARY: &str = "tmp-";
 /// First bytes of the state.
-const MAGIC: &[u8; 8] = b"tirosnp1";
+const MAGIC: &[u8; 8] = b"tirosnp2";
+/// Bits of a document's flags.
+const FLAG_PINNED: u8 = 1;
+const FLAG_REPLY: u8 = 2;
+const FLAG_ASKS: u8 = 4;

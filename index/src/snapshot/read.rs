@@ -4,7 +4,7 @@
 use super::bytes::Source;
 use super::manifest::Manifest;
 use super::write::remove;
-use super::{GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
 use crate::document::Status;
 use crate::limits::SPACE_SLOTS_MAX;
 use crate::settings::Identity;
@@ -118,11 +118,18 @@ fn decode(bytes: &[u8], dim: usize) -> Option<State> {
 
 fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
     let at = source.u32()?;
-    let &[status, kind, category, pinned] = source.raw(4)? else { return None };
-    let facets = Facets { status: Status::from_code(status)?, kind, category, pinned: pinned != 0 };
-    let (key, seq, position) = (source.u64()?, source.u64()?, source.u64()?);
+    let &[status, kind, category, flags] = source.raw(4)? else { return None };
+    let facets = Facets {
+        status: Status::from_code(status)?,
+        kind,
+        category,
+        pinned: flags & FLAG_PINNED != 0,
+        reply: flags & FLAG_REPLY != 0,
+        asks: flags & FLAG_ASKS != 0,
+    };
+    let (key, seq, position, thread) = (source.u64()?, source.u64()?, source.u64()?, source.u64()?);
     let (created_at_ms, occurred_at_ms, last_used_at_ms) = (source.i64()?, source.i64()?, source.i64()?);
-    let (use_count, importance) = (source.u32()?, f32::from_bits(source.u32()?));
+    let (name, use_count, importance) = (source.u32()?, source.u32()?, f32::from_bits(source.u32()?));
     let (labels, distinct, length) = (source.u32()? as usize, source.u32()?, source.u32()?);
     let labels = source.u64s(labels)?;
     let words = source.u32s((distinct as usize).checked_add((distinct as usize).div_ceil(4))?)?;
@@ -133,6 +140,8 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         occurred_at_ms,
         last_used_at_ms,
         position,
+        thread,
+        name,
         tokens: Tokens::from_words(&words, distinct, length)?,
         labels: (!labels.is_empty()).then(|| labels.into()),
         use_count,

@@ -3,7 +3,7 @@
 
 use super::bytes::Sink;
 use super::manifest::Manifest;
-use super::{GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
 use crate::settings::Identity;
 use crate::state::State;
 use crate::state::slot::Slot;
@@ -85,21 +85,32 @@ fn write_files(folder: &Path, identity: &Identity, seq: u64, documents: usize, s
 fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     let facets = slot.facets;
     out.extend_from_slice(&at.to_le_bytes());
-    out.extend_from_slice(&[facets.status as u8, facets.kind, facets.category, u8::from(facets.pinned)]);
-    for number in [slot.key, slot.seq, slot.position] {
+    out.extend_from_slice(&[facets.status as u8, facets.kind, facets.category, flags(slot)]);
+    for number in [slot.key, slot.seq, slot.position, slot.thread] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     for time in [slot.created_at_ms, slot.occurred_at_ms, slot.last_used_at_ms] {
         out.extend_from_slice(&time.to_le_bytes());
     }
     let labels = slot.labels.as_deref().unwrap_or_default();
-    for number in
-        [slot.use_count, slot.importance.to_bits(), labels.len() as u32, slot.tokens.ids().len() as u32, slot.tokens.length()]
-    {
+    for number in [
+        slot.name,
+        slot.use_count,
+        slot.importance.to_bits(),
+        labels.len() as u32,
+        slot.tokens.ids().len() as u32,
+        slot.tokens.length(),
+    ] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     labels.iter().for_each(|label| out.extend_from_slice(&label.to_le_bytes()));
     slot.tokens.words().iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+}
+
+/// The small truths of a document, one bit each.
+fn flags(slot: &Slot) -> u8 {
+    let facets = slot.facets;
+    u8::from(facets.pinned) * FLAG_PINNED | u8::from(facets.reply) * FLAG_REPLY | u8::from(facets.asks) * FLAG_ASKS
 }
 
 /// Removes every snapshot and leftover but one.

@@ -4,6 +4,7 @@
 pub(crate) mod hash;
 pub(crate) mod slot;
 pub(crate) mod space;
+pub(crate) mod threads;
 pub(crate) mod tokens;
 
 use crate::document::{Change, Prepared};
@@ -111,15 +112,14 @@ impl State {
     }
 
     fn upsert(&mut self, prepared: Prepared) -> bool {
-        let Prepared { document, tokens } = prepared;
-        if self.document(document.key).is_some_and(|old| old.seq >= document.seq) {
+        let (key, seq, space) = (prepared.key(), prepared.seq(), prepared.document.space);
+        if self.document(key).is_some_and(|old| old.seq >= seq) {
             return false;
         }
-        let there =
-            self.take(document.key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&document.key);
-        let mut slot = Slot::of(&document, tokens);
+        let there = self.take(key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&key);
+        let (mut slot, vector) = Slot::of(prepared);
         slot.lexical = if there { Lexical::Outdated } else { Lexical::Absent };
-        self.insert(document.space, slot, document.vector.as_deref());
+        self.insert(space, slot, vector.as_deref());
         true
     }
 

@@ -1,7 +1,7 @@
 //! What is held of one document beside its vector. It must not know other documents.
 
 use super::tokens::Tokens;
-use crate::document::{Document, Status};
+use crate::document::{Prepared, Status, Voice};
 use std::sync::Arc;
 
 /// Kinds of labels, part of their hash, so that a tag never matches a speaker.
@@ -46,6 +46,10 @@ pub(crate) struct Slot {
     pub(crate) last_used_at_ms: i64,
     /// `u64::MAX` where none.
     pub(crate) position: u64,
+    /// Hash of the conversation, 0 where it has no place in one.
+    pub(crate) thread: u64,
+    /// Token of the name of who said it, 0 for none.
+    pub(crate) name: u32,
     pub(crate) tokens: Tokens,
     /// Hashes of tags, entities, speakers and session.
     pub(crate) labels: Option<Arc<[u64]>>,
@@ -62,31 +66,58 @@ pub(crate) struct Facets {
     pub(crate) kind: u8,
     pub(crate) category: u8,
     pub(crate) pinned: bool,
+    /// An assistant said it.
+    pub(crate) reply: bool,
+    /// Its text holds a question mark.
+    pub(crate) asks: bool,
 }
 
 impl Slot {
     /// What is held of a document.
-    pub(crate) fn of(document: &Document, tokens: Tokens) -> Self {
+    pub(crate) fn of(prepared: Prepared) -> (Self, Option<Vec<f32>>) {
+        let Prepared { mut document, tokens, asks, name } = prepared;
+        let vector = document.vector.take();
+        let thread = document.session.as_deref().filter(|_| document.position.is_some());
         let labels: Vec<u64> =
             [(LabelKind::Tag, &document.tags), (LabelKind::Entity, &document.entities), (LabelKind::Speaker, &document.speakers)]
                 .into_iter()
                 .flat_map(|(kind, labels)| labels.iter().map(move |label| label_hash(kind, label)))
                 .chain(document.session.iter().map(|session| label_hash(LabelKind::Session, session)))
                 .collect();
-        Self {
+        let slot = Self {
             key: document.key,
             seq: document.seq,
             created_at_ms: document.created_at_ms,
             occurred_at_ms: document.occurred_at_ms.unwrap_or(i64::MIN),
             last_used_at_ms: document.last_used_at_ms.unwrap_or(i64::MIN),
             position: document.position.unwrap_or(u64::MAX),
+            thread: thread.map_or(0, |session| label_hash(LabelKind::Session, session)),
+            name,
             tokens,
             labels: (!labels.is_empty()).then(|| labels.into()),
             use_count: document.use_count,
             importance: document.importance,
-            facets: Facets { status: document.status, kind: document.kind, category: document.category, pinned: document.pinned },
+            facets: Facets {
+                status: document.status,
+                kind: document.kind,
+                category: document.category,
+                pinned: document.pinned,
+                reply: document.voice == Voice::Assistant,
+                asks,
+            },
             lexical: Lexical::Absent,
-        }
+        };
+        (slot, vector)
+    }
+
+    /// Whether it stands in a conversation: current, with a session and a position.
+    pub(crate) fn has_place(&self) -> bool {
+        self.thread != 0 && self.facets.status == Status::Active
+    }
+
+    /// Whether it counts as context of its neighbours: in a conversation, and no assistant's reply.
+    pub(crate) fn speaks(&self) -> bool {
+        self.has_place() && !self.facets.reply
     }
 
     /// When it occurred, else when it was recorded.

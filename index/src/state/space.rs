@@ -3,6 +3,7 @@
 
 use super::hash::NumberMap;
 use super::slot::{Lexical, Slot};
+use super::threads::Threads;
 use crate::document::Status;
 use crate::graph::Graph;
 use crate::vector::Block;
@@ -21,6 +22,8 @@ pub(crate) struct Space {
     /// Vectors by slot.
     pub(crate) vectors: Block,
     pub(crate) statistics: Statistics,
+    /// Who stands beside whom in a conversation.
+    pub(crate) threads: Threads,
     /// What there is of an approximate graph.
     pub(crate) approximate: Approximate,
 }
@@ -77,6 +80,8 @@ pub(crate) struct Statistics {
     pub(crate) documents: u64,
     /// Tokens of active documents.
     pub(crate) tokens: u64,
+    /// Tokens of those that are context of their neighbours.
+    pub(crate) spoken_tokens: u64,
     /// Active documents that hold a token.
     pub(crate) frequencies: NumberMap<u32, u32>,
 }
@@ -92,10 +97,22 @@ impl Statistics {
         if self.documents == 0 { 1.0 } else { (self.tokens as f32 / self.documents as f32).max(1.0) }
     }
 
+    /// Mean tokens, over all active documents, of one neighbour that is context.
+    pub(crate) fn mean_spoken(&self) -> f32 {
+        if self.documents == 0 { 0.0 } else { self.spoken_tokens as f32 / self.documents as f32 }
+    }
+
+    fn count(&mut self, slot: &Slot) {
+        self.documents += 1;
+        self.tokens += u64::from(slot.tokens.length());
+        if slot.speaks() {
+            self.spoken_tokens += u64::from(slot.tokens.length());
+        }
+    }
+
     fn add(&mut self, slot: &Slot) {
         if slot.facets.status == Status::Active {
-            self.documents += 1;
-            self.tokens += u64::from(slot.tokens.length());
+            self.count(slot);
             for &id in slot.tokens.ids() {
                 *self.frequencies.entry(id).or_insert(0) += 1;
             }
@@ -106,6 +123,9 @@ impl Statistics {
         if slot.facets.status == Status::Active {
             self.documents -= 1;
             self.tokens -= u64::from(slot.tokens.length());
+            if slot.speaks() {
+                self.spoken_tokens -= u64::from(slot.tokens.length());
+            }
             for &id in slot.tokens.ids() {
                 if let std::collections::hash_map::Entry::Occupied(mut entry) = self.frequencies.entry(id) {
                     *entry.get_mut() -= 1;
@@ -128,6 +148,7 @@ impl Space {
             queued: Vec::new(),
             vectors: Block::new(dim),
             statistics: Statistics::default(),
+            threads: Threads::default(),
             approximate: Approximate::default(),
         }
     }
@@ -135,14 +156,12 @@ impl Space {
     /// A space out of a snapshot; every document is in the overlay until the full-text index was asked.
     pub(crate) fn from_parts(slots: Vec<Option<Slot>>, vectors: Block, frequencies: impl Iterator<Item = (u32, u32)>) -> Self {
         let mut statistics = Statistics { frequencies: frequencies.collect(), ..Statistics::default() };
-        for slot in slots.iter().flatten().filter(|slot| slot.facets.status == Status::Active) {
-            statistics.documents += 1;
-            statistics.tokens += u64::from(slot.tokens.length());
-        }
+        slots.iter().flatten().filter(|slot| slot.facets.status == Status::Active).for_each(|slot| statistics.count(slot));
+        let threads = Threads::of(slots.iter().enumerate().filter_map(|(at, slot)| Some((at as u32, slot.as_ref()?))));
         let free = (0..slots.len() as u32).filter(|&at| slots[at as usize].is_none()).collect();
         let queued = vec![false; slots.len()];
         let approximate = Approximate::default();
-        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics, approximate };
+        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics, threads, approximate };
         space.rebuild_overlay();
         space
     }
@@ -175,17 +194,13 @@ impl Space {
     /// Puts a document in and gives its slot. A vector that is not sound counts as none.
     pub(super) fn insert(&mut self, document: Slot, vector: Option<&[f32]>) -> u32 {
         self.statistics.add(&document);
-        let at = match self.free.pop() {
-            Some(at) => {
-                self.slots[at as usize] = Some(document);
-                at
-            }
-            None => {
-                self.slots.push(Some(document));
-                self.queued.push(false);
-                (self.slots.len() - 1) as u32
-            }
-        };
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.queued.push(false);
+            (self.slots.len() - 1) as u32
+        });
+        self.threads.insert(at, &document);
+        self.slots[at as usize] = Some(document);
         self.queue(at);
         if vector.is_some_and(|vector| self.vectors.put(at, vector).is_ok()) {
             self.approximate.add(at);
@@ -197,6 +212,7 @@ impl Space {
     pub(super) fn remove(&mut self, at: u32) -> Option<Slot> {
         let slot = self.slots.get_mut(at as usize)?.take()?;
         self.statistics.subtract(&slot);
+        self.threads.remove(at, &slot);
         self.free.push(at);
         if self.vectors.remove(at) {
             self.approximate.remove(at);
@@ -241,6 +257,7 @@ impl Space {
             + self.slots.capacity() * size_of::<Option<Slot>>()
             + (self.free.capacity() + self.overlay.capacity()) * 4
             + self.vectors.memory_bytes()
+            + self.threads.memory_bytes()
             + self.statistics.frequencies.capacity() * 9
             + self.approximate.graph.as_ref().map_or(0, |graph| graph.memory_bytes())
     }

@@ -57,7 +57,8 @@ impl Tokens {
         self.ids().iter().enumerate().map(|(at, &id)| (id, self.count_at(at)))
     }
 
-    fn count_at(&self, at: usize) -> u8 {
+    /// How often the token at a place of [`Tokens::ids`] occurs.
+    pub(crate) fn count_at(&self, at: usize) -> u8 {
         self.words[self.distinct as usize + at / 4].to_le_bytes()[at % 4]
     }
 

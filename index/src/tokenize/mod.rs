@@ -10,13 +10,13 @@ mod normalise;
 mod segment;
 mod words;
 
-use crate::limits::{DOCUMENT_BYTES_MAX, QUERY_BYTES_MAX, QUERY_TOKENS_MAX};
+use crate::limits::{DOCUMENT_BYTES_MAX, NAME_BYTES_MAX, QUERY_BYTES_MAX, QUERY_TOKENS_MAX};
 use segment::Run;
 use std::cell::RefCell;
 use words::Words;
 
 /// Version of the analysis. An index made by another version is rebuilt.
-pub const TOKENIZER_VERSION: u32 = 1;
+pub const TOKENIZER_VERSION: u32 = 2;
 
 /// Weight of a function word in a query; every other token weighs 1.
 const FUNCTION_WEIGHT: f32 = 0.35;
@@ -138,6 +138,18 @@ pub fn query_tokens(text: &str) -> Vec<QueryToken> {
         }
     });
     tokens
+}
+
+/// The token by which a question names somebody: the first word of the name, or, in a script without spaces, its last pair of characters
+/// (the given name). `None` for a name of function words or of one character.
+pub fn name_token(name: &str) -> Option<u32> {
+    let (mut word, mut pair) = (None, None);
+    analyse(cut(name, NAME_BYTES_MAX), &mut |token, kind| match kind {
+        Kind::Word if word.is_none() => word = Some(token_id(token)),
+        Kind::Pair => pair = Some(token_id(token)),
+        _ => {}
+    });
+    word.or(pair)
 }
 
 /// The longest prefix of at most `bytes_max` bytes that ends at a character.

@@ -106,6 +106,18 @@ pub enum Strength {
 }
 
 result! {
+    /// One feature of a hit: lexical, near, far, answers, dense, beside, speaker, reply, time.
+    Feature {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: f32,
+        /// What it weighs.
+        weight: f32,
+    }
+}
+
+result! {
     /// The parts of a hit's score.
     Explain {
         /// BM25 of the query on this memory.
@@ -126,10 +138,14 @@ result! {
         /// Rank in the vector leg, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vector_rank: Option<u32>,
-        /// Weight of the lexical feature.
+        /// Share of the lexical leg, a setting; it turns the weights of the lexical features up.
         weight_lexical: f32,
-        /// Weight of the dense feature.
+        /// Share of the dense leg: the rest.
         weight_dense: f32,
+        /// Every feature with its value and weight; values times weights sum up to `evidence`. One leg alone has one feature.
+        features: Vec<Feature>,
+        /// The weighted sum of the features, which ranks; relevance is its logistic.
+        evidence: f32,
         /// Fused score in 0 to 1, before decay.
         relevance: f32,
         /// Factor by age, between the floor and 1.
