@@ -23,7 +23,7 @@ pub mod vector;
 
 pub use document::{Change, Document, Prepared, Status, prepare};
 pub use error::{IndexError, Result};
-pub use index::{Index, Opened, Stats};
+pub use index::{Index, Opened, Standing, Stats};
 pub use query::{DecayParams, Filter, Mode, Query};
 pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
 pub use settings::{Calibration, Identity, Settings, VectorSource};

@@ -69,6 +69,7 @@ impl Memory {
                 Ok((plan, found))
             })
             .await?;
+        let fitting = found.hits.len();
         if let Some(budget) = plan.token_budget {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
@@ -81,6 +82,7 @@ impl Memory {
             served_by: found.served_by,
             degraded: found.degraded,
             below_threshold: found.below_threshold,
+            over_budget: left_out(fitting, found.hits.len()),
             hits: found.hits.into_iter().map(|hit| wire_hit(hit, &plan, self)).collect(),
         })
     }
@@ -121,7 +123,7 @@ impl Memory {
             text: &plan.query,
             vector: vector.as_deref(),
             spaces: names.keys().copied().collect(),
-            filter: plan.sieve.for_index(),
+            filter: plan.sieve.for_index(self.now_ms()),
             mode: match plan.mode {
                 Mode::Hybrid => tiro_index::Mode::Hybrid,
                 Mode::Lexical => tiro_index::Mode::Lexical,
@@ -229,6 +231,11 @@ pub(super) fn take(room: &mut u32, tokens: u32) -> bool {
         *room -= tokens;
     }
     fits
+}
+
+/// How many were found and left out.
+pub(super) fn left_out(found: usize, kept: usize) -> u32 {
+    u32::try_from(found - kept).unwrap_or(u32::MAX)
 }
 
 pub(super) fn strength(strength: tiro_index::Strength) -> Strength {

@@ -9,12 +9,13 @@ use crate::document::Status;
 use crate::limits::SPACE_SLOTS_MAX;
 use crate::settings::Identity;
 use crate::state::State;
-use crate::state::slot::{Facets, Lexical, Slot};
+use crate::state::slot::{Facets, Lexical, Slot, Validity};
 use crate::state::space::Space;
 use crate::state::tokens::Tokens;
 use crate::vector::Block;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What was found.
 pub(crate) struct Loaded {
@@ -118,10 +119,14 @@ fn decode(bytes: &[u8], dim: usize) -> Option<State> {
 
 fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
     let at = source.u32()?;
-    let &[status, kind, category, pinned] = source.raw(4)? else { return None };
-    let facets = Facets { status: Status::from_code(status)?, kind, category, pinned: pinned != 0 };
+    let &[status, kind, category, flags] = source.raw(4)? else { return None };
+    let facets = Facets { status: Status::from_code(status)?, kind, category, pinned: flags & 1 != 0 };
     let (key, seq, position) = (source.u64()?, source.u64()?, source.u64()?);
     let (created_at_ms, occurred_at_ms, last_used_at_ms) = (source.i64()?, source.i64()?, source.i64()?);
+    let validity = match flags & 2 {
+        0 => None,
+        _ => Some(Arc::new(Validity { from_ms: source.i64()?, to_ms: source.i64()? })),
+    };
     let (use_count, importance) = (source.u32()?, f32::from_bits(source.u32()?));
     let (labels, distinct, length) = (source.u32()? as usize, source.u32()?, source.u32()?);
     let labels = source.u64s(labels)?;
@@ -135,6 +140,7 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         position,
         tokens: Tokens::from_words(&words, distinct, length)?,
         labels: (!labels.is_empty()).then(|| labels.into()),
+        validity,
         use_count,
         importance,
         facets,

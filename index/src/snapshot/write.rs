@@ -81,16 +81,25 @@ fn write_files(folder: &Path, identity: &Identity, seq: u64, documents: usize, s
     File::open(folder)?.sync_all()
 }
 
-/// One document: where it stands, its numbers, its labels, its tokens.
+/// One document: where it stands, its numbers, its span of validity where it has one (bit 1 of its flags), its labels, its tokens.
 fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     let facets = slot.facets;
     out.extend_from_slice(&at.to_le_bytes());
-    out.extend_from_slice(&[facets.status as u8, facets.kind, facets.category, u8::from(facets.pinned)]);
+    out.extend_from_slice(&[
+        facets.status as u8,
+        facets.kind,
+        facets.category,
+        u8::from(facets.pinned) | u8::from(slot.validity.is_some()) << 1,
+    ]);
     for number in [slot.key, slot.seq, slot.position] {
         out.extend_from_slice(&number.to_le_bytes());
     }
     for time in [slot.created_at_ms, slot.occurred_at_ms, slot.last_used_at_ms] {
         out.extend_from_slice(&time.to_le_bytes());
+    }
+    if let Some(validity) = &slot.validity {
+        out.extend_from_slice(&validity.from_ms.to_le_bytes());
+        out.extend_from_slice(&validity.to_ms.to_le_bytes());
     }
     let labels = slot.labels.as_deref().unwrap_or_default();
     for number in
