@@ -40,13 +40,14 @@ pub struct BackupArgs {
 
 /// Put a backup in the place of the store
 ///
-/// The store there is now is set aside, not deleted. Without PATH the newest backup that is whole is taken.
+/// The store there is now is set aside, not deleted. Without PATH the newest backup that is whole is taken. Asks first; --yes
+/// goes ahead, and is needed where nobody can be asked (a pipe, a script, --json).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tiro store restore\n  tiro store restore ~/.local/share/tiro/backups/2026-03-05.tiro --yes")]
 pub struct RestoreArgs {
     /// The backup; the newest good one when absent
     path: Option<PathBuf>,
-    /// Do not ask
+    /// Go ahead without asking
     #[arg(long, short)]
     yes: bool,
 }
@@ -108,7 +109,7 @@ async fn backup(shell: &Shell, args: BackupArgs) -> Outcome {
 
 async fn restore(shell: &Shell, args: RestoreArgs) -> Outcome {
     let which = args.path.as_ref().map_or_else(|| "the newest good backup".to_owned(), |path| path.display().to_string());
-    if !args.yes && shell.can_ask() && !input::confirmed(shell, &format!("put {which} in the place of the store?"))? {
+    if !input::agreed(shell, args.yes, &format!("put {which} in the place of the store?"))? {
         return Ok(Exit::Failed);
     }
     let params = StoreParams { path: absolute(args.path.as_deref()) };
