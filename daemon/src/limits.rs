@@ -174,6 +174,13 @@ pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
 /// Threads that prepare the items of one call, or the index at its rebuilding.
 pub const PREPARE_THREADS_MAX: usize = 4;
 
+/// Bytes at the beginning of a text in which expressions of time are looked for.
+pub const WHEN_BYTES_MAX: usize = 4_096;
+/// Expressions of time that count in one text.
+pub const WHEN_PHRASES_MAX: usize = 8;
+/// Years before the present one in which a month or a day without a year may be meant.
+pub const WHEN_YEARS_BACK: i16 = 30;
+
 // Model.
 
 /// Events of one model call that wait for a slow reader.
