@@ -322,6 +322,31 @@ fn what_was_forgotten_is_not_sent_again_from_an_earlier_recall() {
     assert!(server.asked().body.to_string().contains("flowerpot"), "taken back, it is there again");
 }
 
+// M14, MEM-9: and from the call that kept it
+#[test]
+fn what_was_forgotten_is_not_sent_again_from_the_call_that_kept_it() {
+    let server = ModelServer::start();
+    let daemon = daemon(&server);
+    let mut rpc = daemon.rpc();
+    let session = session(&mut rpc);
+    let keep = |text: &str| json!({"text": text, "category": "preference"});
+    server.reply_calls(&[
+        ("a", "memory_remember", keep("The user dislikes marzipan.")),
+        ("b", "memory_remember", keep("The user likes liquorice.")),
+    ]);
+    server.reply("Noted.");
+    ended(&ask(&mut rpc, &session, "hello"), "completed", "completed");
+    let kept: Value = rpc.ask("memory/list", json!({"text": "marzipan"}));
+    let _: Value = rpc.ask("memory/forget", json!({"ids": [kept["items"][0]["id"]]}));
+    server.asked_so_far();
+    server.reply("Hello again.");
+    ask(&mut rpc, &session, "and now?");
+    let body = server.asked().body;
+    let sent = body.to_string();
+    assert!(!sent.contains("marzipan") && sent.contains("liquorice") && sent.contains("[forgotten]"), "{sent}");
+    pairs(&body);
+}
+
 // MEM-10, A32: what a model writes was kept as it came
 #[test]
 fn a_secret_that_the_model_writes_is_not_kept() {

@@ -4,16 +4,24 @@
 //! know: the loop.
 
 use super::memories::Memories;
+use super::tools::kept_id;
 use crate::memory::secrets::{redact, redact_json};
 use crate::model::{ChatMessage, ModelReply, ToolCall};
 use crate::session::context::Parts;
+use serde_json::json;
+use std::collections::HashSet;
 
 /// The tool whose results hold memories.
 const RECALL: &str = "memory_recall";
+/// The tool whose calls hold them.
+const REMEMBER: &str = "memory_remember";
+/// What stands in the place of what was forgotten.
+const FORGOTTEN: &str = "[forgotten]";
 /// What stands in the place of a result of which it cannot be found out whether something in it was forgotten.
 const UNSURE: &str = "[what was found then is left out: it cannot be read now whether it was forgotten since]";
 
-/// Takes what was forgotten since out of everything a model would read again: the recalled block and the results of recalls.
+/// Takes what was forgotten since out of everything a model would read again: the recalled block, the results of recalls, and the
+/// words of calls that kept it.
 pub(super) fn hide_forgotten(memories: &dyn Memories, parts: &mut Parts) {
     let clean = |text: &mut String| match memories.without_forgotten(text) {
         Ok(None) => {}
@@ -31,6 +39,29 @@ pub(super) fn hide_forgotten(memories: &dyn Memories, parts: &mut Parts) {
             && name == RECALL
         {
             clean(text);
+        }
+    }
+    hide_kept(memories, parts);
+}
+
+/// Takes the words out of calls of `memory_remember` whose memory is forgotten now.
+fn hide_kept(memories: &dyn Memories, parts: &mut Parts) {
+    let messages = || parts.history.iter().chain(&parts.turn);
+    let forgotten: HashSet<String> = messages()
+        .filter_map(|message| match message {
+            ChatMessage::ToolResult { call_id, name, text } if name == REMEMBER => Some((call_id, kept_id(text)?)),
+            _ => None,
+        })
+        .filter(|(_, id)| memories.is_forgotten(id).unwrap_or(true))
+        .map(|(call_id, _)| call_id.clone())
+        .collect();
+    if forgotten.is_empty() {
+        return;
+    }
+    for message in parts.history.iter_mut().chain(&mut parts.turn) {
+        let ChatMessage::Assistant { tool_calls, .. } = message else { continue };
+        for call in tool_calls.iter_mut().filter(|call| call.name == REMEMBER && forgotten.contains(&call.id)) {
+            call.arguments = Ok(json!({ "text": FORGOTTEN }));
         }
     }
 }

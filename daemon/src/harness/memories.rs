@@ -24,6 +24,12 @@ pub trait Memories: Send + Sync {
     /// # Errors
     /// When it cannot be found out.
     fn without_forgotten(&self, text: &str) -> Result<Option<String>, ErrorObject>;
+
+    /// Whether a memory whose id begins so is forgotten.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn is_forgotten(&self, id: &str) -> Result<bool, ErrorObject>;
 }
 
 impl Memories for Memory {
@@ -39,5 +45,9 @@ impl Memories for Memory {
 
     fn without_forgotten(&self, text: &str) -> Result<Option<String>, ErrorObject> {
         Memory::without_forgotten(self, text).map_err(ErrorObject::from)
+    }
+
+    fn is_forgotten(&self, id: &str) -> Result<bool, ErrorObject> {
+        Memory::is_forgotten(self, id).map_err(ErrorObject::from)
     }
 }

@@ -47,6 +47,10 @@ impl Memories for FewWords {
     fn without_forgotten(&self, _: &str) -> Result<Option<String>, ErrorObject> {
         Ok(None)
     }
+
+    fn is_forgotten(&self, _: &str) -> Result<bool, ErrorObject> {
+        Ok(false)
+    }
 }
 
 struct Stage {

@@ -78,6 +78,14 @@ impl Memory {
         })?;
         failed.map_or(Ok(clean), |error| Err(error.into()))
     }
+
+    /// Whether a memory whose id begins so is forgotten, or no more there.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn is_forgotten(&self, id: &str) -> Result<bool, MemoryError> {
+        Ok(self.store().read(|tx| is_forgotten(tx, id))?)
+    }
 }
 
 /// Whether a memory whose id begins so is forgotten, or no more there.
