@@ -67,9 +67,16 @@ pub async fn run(shell: &Shell, command: StoreCommand) -> Outcome {
     }
 }
 
-/// The daemon's current folder is not ours: paths go to it absolute.
-fn absolute(path: Option<&Path>) -> Option<String> {
-    path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned())
+/// The daemon's current folder is not ours: paths go to it absolute. They go as text, so one that is no Unicode is refused and
+/// never taken for another.
+fn absolute(path: Option<&Path>) -> Result<Option<String>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match whole.into_os_string().into_string() {
+        Ok(text) => Ok(Some(text)),
+        Err(raw) => Err(Failure::usage(format!("{} is no Unicode path", Path::new(&raw).display()))
+            .hint("give the file, or its folder, a name in Unicode")),
+    }
 }
 
 async fn verify(shell: &Shell) -> Outcome {
@@ -94,7 +101,7 @@ fn verified(result: &VerifyResult, style: &Style) -> String {
 }
 
 async fn backup(shell: &Shell, args: BackupArgs) -> Outcome {
-    let params = StoreParams { path: absolute(args.path.as_deref()) };
+    let params = StoreParams { path: absolute(args.path.as_deref())? };
     let mut daemon = shell.daemon().await?;
     let result: BackupResult = progress::call(shell, &mut daemon, "store/backup", &params, "backing up").await?;
     shell.answer(&result, |result, style| {
@@ -112,7 +119,7 @@ async fn restore(shell: &Shell, args: RestoreArgs) -> Outcome {
     if !input::agreed(shell, args.yes, &format!("put {which} in the place of the store?"))? {
         return Ok(Exit::Failed);
     }
-    let params = StoreParams { path: absolute(args.path.as_deref()) };
+    let params = StoreParams { path: absolute(args.path.as_deref())? };
     let result: RestoreResult = match shell.daemon().await {
         Ok(mut daemon) => progress::call(shell, &mut daemon, "store/restore", &params, "restoring").await?,
         Err(failure) if failure.exit == Exit::Damaged => offline(shell, params.path.as_deref()).await?,
@@ -176,7 +183,11 @@ mod tests {
 
     #[test]
     fn paths_go_to_the_daemon_absolute() {
-        assert!(absolute(Some(Path::new("x.backup"))).is_some_and(|path| path.starts_with('/') && path.ends_with("/x.backup")));
-        assert_eq!(absolute(None), None);
+        use std::os::unix::ffi::OsStrExt;
+        let path = absolute(Some(Path::new("x.backup"))).ok().flatten();
+        assert!(path.is_some_and(|path| path.starts_with('/') && path.ends_with("/x.backup")));
+        assert!(absolute(None).is_ok_and(|path| path.is_none()));
+        let raw = std::ffi::OsStr::from_bytes(b"/b/\xff.redb");
+        assert!(absolute(Some(Path::new(raw))).is_err_and(|failure| failure.exit == Exit::Usage));
     }
 }
