@@ -5,17 +5,21 @@
 
 use crate::connection::{CallError, Connection};
 use crate::handshake::{self, HandshakeError};
-use crate::limits::{LOG_BYTES_MAX, LOG_TAIL_LINES, PROBE_MAX, PROBE_MIN, START_MAX, START_PAUSE_MAX, START_TRIES_MAX, STOP_MAX};
+use crate::limits::{
+    HELD_MAX, LOG_BYTES_MAX, LOG_TAIL_LINES, PROBE_MAX, PROBE_MIN, START_MAX, START_PAUSE_MAX, START_TRIES_MAX, STOP_MAX,
+    UNREACHED_MAX,
+};
 use crate::trust::{self, TrustError};
-use crate::{detach, log, place};
+use crate::{detach, log, owner, place};
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tiro_schema::ErrorKind;
+use tiro_schema::owner::Owner;
 use tiro_schema::place::{Places, SocketRule};
 use tiro_schema::wire::InitializeResult;
 use tokio::net::UnixStream;
@@ -32,6 +36,19 @@ pub enum LaunchError {
     #[error("no daemon answers at {}", socket.display())]
     NotRunning {
         /// Where it was looked for.
+        socket: PathBuf,
+    },
+    /// A daemon serves the store, and answers nowhere.
+    #[error(
+        "a daemon{} serves the store in {}, but nobody answers at {}",
+        pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(), data_dir.display(), socket.display()
+    )]
+    Held {
+        /// The daemon, where it said.
+        pid: Option<u32>,
+        /// The folder of the store.
+        data_dir: PathBuf,
+        /// Where it said that it answers, else where it was looked for.
         socket: PathBuf,
     },
     /// The socket is not to be trusted.
@@ -75,6 +92,11 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Whether nobody answers, for whatever reason.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, LaunchError::NotRunning { .. } | LaunchError::Held { .. })
+    }
+
     /// Whether the daemon refused to open a damaged store.
     pub fn is_damage(&self) -> bool {
         matches!(self, LaunchError::Ended { status, .. } if status.code() == Some(DAMAGED))
@@ -91,19 +113,48 @@ pub struct Session {
     pub started: bool,
 }
 
-/// Connects without starting anything and without a word; the socket and its owner are checked first.
+/// Connects without starting anything and without a word; the socket and its owner are checked first. A daemon that serves
+/// the store at another socket is reached there.
 ///
 /// # Errors
-/// [`LaunchError::NotRunning`] when nobody listens.
+/// [`LaunchError::NotRunning`] when there is no daemon, [`LaunchError::Held`] when there is one that answers nowhere.
 pub async fn connect(places: &Places) -> Result<Connection, LaunchError> {
-    Ok(Connection::over(stream(places).await?))
+    Ok(Connection::over(settled(places, UNREACHED_MAX).await?))
 }
 
+/// Connects; a daemon that holds the store but answers nowhere (it is on its way, or makes its socket again) gets some time.
+async fn settled(places: &Places, held_max: Duration) -> Result<UnixStream, LaunchError> {
+    let deadline = Instant::now() + held_max;
+    loop {
+        match stream(places).await {
+            Err(LaunchError::Held { .. }) if Instant::now() < deadline => tokio::time::sleep(PROBE_MAX).await,
+            answer => return answer,
+        }
+    }
+}
+
+/// Connects at the socket of these places, else where the daemon that holds the store says that it answers.
 async fn stream(places: &Places) -> Result<UnixStream, LaunchError> {
-    let socket = &places.socket;
+    let absent = match stream_at(&places.socket).await {
+        Err(absent @ LaunchError::NotRunning { .. }) => absent,
+        answer => return answer,
+    };
+    let Some(owner) = owner::of(&places.store_lock()) else { return Err(absent) };
+    match stream_at(owner.socket.as_ref().unwrap_or(&places.socket)).await {
+        Err(LaunchError::NotRunning { .. }) => Err(held_by(owner, places)),
+        answer => answer,
+    }
+}
+
+fn held_by(owner: Owner, places: &Places) -> LaunchError {
+    let socket = owner.socket.unwrap_or_else(|| places.socket.clone());
+    LaunchError::Held { pid: owner.pid, data_dir: places.data_dir.clone(), socket }
+}
+
+async fn stream_at(socket: &Path) -> Result<UnixStream, LaunchError> {
     match trust::check_path(socket) {
         Err(TrustError::Look { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            return Err(LaunchError::NotRunning { socket: socket.clone() });
+            return Err(LaunchError::NotRunning { socket: socket.to_owned() });
         }
         checked => checked?,
     }
@@ -113,9 +164,9 @@ async fn stream(places: &Places) -> Result<UnixStream, LaunchError> {
             Ok(stream)
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-            Err(LaunchError::NotRunning { socket: socket.clone() })
+            Err(LaunchError::NotRunning { socket: socket.to_owned() })
         }
-        Err(source) => Err(LaunchError::Files { what: "cannot connect to", path: socket.clone(), source }),
+        Err(source) => Err(LaunchError::Files { what: "cannot connect to", path: socket.to_owned(), source }),
     }
 }
 
@@ -129,8 +180,9 @@ pub async fn reach(places: &Places, client: &str) -> Result<Session, LaunchError
     let mut pause = PROBE_MIN;
     let mut start: Option<Start> = None;
     loop {
-        let stream = match (stream(places).await, &mut start) {
-            (Err(LaunchError::NotRunning { .. }), Some(start)) => return Err(start.ended(places).await),
+        let stream = match (settled(places, HELD_MAX).await, &mut start) {
+            (Err(error), Some(start)) if error.is_absence() => return Err(start.ended(places).await),
+            (Err(held @ LaunchError::Held { .. }), None) => return Err(held),
             (Err(LaunchError::NotRunning { .. }), None) => {
                 let (begun, stream) = begin(places).await?;
                 start = begun;
@@ -173,6 +225,10 @@ impl Start {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => {
+                    let held = owner::of(&places.store_lock()).filter(|_| status.code() == Some(ANOTHER_THERE));
+                    if let Some(owner) = held {
+                        return held_by(owner, places);
+                    }
                     let tail = log::last_lines_since(&log, self.log_begins_at, LOG_TAIL_LINES);
                     return LaunchError::Ended { status, tail, log };
                 }
@@ -190,7 +246,7 @@ async fn begin(places: &Places) -> Result<(Option<Start>, UnixStream), LaunchErr
     trust::check_path(&places.socket)?;
     let lock = start_lock(places).await?;
     match stream(places).await {
-        Err(LaunchError::NotRunning { .. }) => {}
+        Err(error) if error.is_absence() => {}
         Ok(stream) => return Ok((None, stream)),
         Err(other) => return Err(other),
     }
@@ -205,7 +261,7 @@ async fn begin(places: &Places) -> Result<(Option<Start>, UnixStream), LaunchErr
     loop {
         let ended = start.child.try_wait().map_err(|source| files("cannot wait for", &program, source))?;
         match stream(places).await {
-            Err(LaunchError::NotRunning { .. }) => {}
+            Err(error) if error.is_absence() => {}
             Ok(stream) => return Ok((ended.is_none().then_some(start), stream)),
             Err(other) => return Err(other),
         }

@@ -22,6 +22,10 @@ pub const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
 pub const WAIT_TOLD: Duration = Duration::from_millis(700);
 /// How long a daemon that was told to stop may take.
 pub const STOP_MAX: Duration = Duration::from_secs(30);
+/// How long a daemon that holds the store, and answers nowhere, may take until it answers or lets go.
+pub const HELD_MAX: Duration = Duration::from_secs(15);
+/// The same for a command that only looks at the daemon or stops it: longer than the daemon takes to see that its socket is gone.
+pub const UNREACHED_MAX: Duration = Duration::from_secs(6);
 /// First wait between two looks at a socket that is not there yet.
 pub const PROBE_MIN: Duration = Duration::from_millis(2);
 /// Longest wait between two looks.

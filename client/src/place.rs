@@ -15,7 +15,7 @@ use tiro_schema::place::{Overrides, PlaceError, Places, Surroundings};
 /// When neither `TIRO_HOME` nor `HOME` is set.
 pub fn places(socket: Option<&Path>) -> Result<Places, PlaceError> {
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let env = |name: &str| std::env::var(name).ok();
+    let env = |name: &str| std::env::var_os(name);
     let around = Surroundings { env: &env, uid: Uid::effective().as_raw(), cwd: &cwd, is_private: &is_private };
     tiro_schema::place::places(&around, Overrides { home: None, socket })
 }

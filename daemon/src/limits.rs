@@ -80,6 +80,8 @@ pub const ACCEPT_PAUSE_MS: u64 = 50;
 
 // --- run: start and stop -----------------------------------------------------------------------------------------
 
+/// Time between looks at whether the socket's file still stands for this daemon.
+pub const SOCKET_LOOK_MS: u64 = 2_000;
 /// Time a request waits for a store that is still being opened.
 pub const READY_WAIT_MS_MAX: u64 = 60_000;
 /// Time requests in flight get to end when the daemon stops.
@@ -171,6 +173,13 @@ pub const REPLAY_ROWS: usize = 1_024;
 pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
 /// Threads that prepare the items of one call, or the index at its rebuilding.
 pub const PREPARE_THREADS_MAX: usize = 4;
+
+/// Bytes at the beginning of a text in which expressions of time are looked for.
+pub const WHEN_BYTES_MAX: usize = 4_096;
+/// Expressions of time that count in one text.
+pub const WHEN_PHRASES_MAX: usize = 8;
+/// Years before the present one in which a month or a day without a year may be meant.
+pub const WHEN_YEARS_BACK: i16 = 30;
 
 // Model.
 
@@ -267,6 +276,12 @@ pub const AUDIT_FLUSH_MS: u64 = 500;
 pub const SCAN_ROWS: usize = 256;
 /// Daily backups kept.
 pub const BACKUPS_KEPT: usize = 7;
+/// Age at which a store without a backup gets its first, in ms.
+pub const BACKUP_FIRST_MS: i64 = 10 * 60 * 1_000;
+/// Files set aside by restores that are kept.
+pub const SET_ASIDE_KEPT: usize = 3;
+/// Time that a backup, check or restore somebody asked for waits for one under way, which gives way where it can, in ms.
+pub const LONG_WORK_WAIT_MS: u64 = 30_000;
 /// Time between backups, in ms.
 pub const BACKUP_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Problems that a check of the store lists.

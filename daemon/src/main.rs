@@ -4,11 +4,11 @@
 
 use anyhow::Context;
 use clap::Parser;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tiro_daemon::config::{Config, ConfigError};
 use tiro_daemon::limits::BLOCKING_THREADS_MAX;
+use tiro_daemon::paths::{self, EnvMap};
 use tiro_daemon::run::{Daemon, Running, Seams};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -36,9 +36,8 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let env: HashMap<String, String> =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect();
-    start_log(env.get("TIRO_LOG").map(String::as_str));
+    let env: EnvMap = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect();
+    start_log(paths::text(&env, "TIRO_LOG"));
     let config = match Config::load(&env, arguments.home.as_deref(), arguments.socket.as_deref()) {
         Ok(config) => config,
         Err(error @ ConfigError::Path(_)) => return fail(1, &error),
@@ -63,7 +62,7 @@ fn fail(code: u8, error: &dyn std::fmt::Display) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn restore(config: &Config, env: HashMap<String, String>, backup: Option<&Path>) -> ExitCode {
+fn restore(config: &Config, env: EnvMap, backup: Option<&Path>) -> ExitCode {
     let restored = tiro_daemon::rooms::restore(config, &Seams::system(config, env), backup);
     match restored.map(|result| serde_json::to_string(&result)) {
         Ok(Ok(line)) => {
@@ -97,7 +96,7 @@ fn print_config(config: &Config) {
 }
 
 /// Runs until asked to stop.
-fn run(config: Config, env: HashMap<String, String>) -> anyhow::Result<ExitCode> {
+fn run(config: Config, env: EnvMap) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS_MAX)
@@ -105,7 +104,11 @@ fn run(config: Config, env: HashMap<String, String>) -> anyhow::Result<ExitCode>
         .build()
         .context("cannot start the runtime")?;
     let code = runtime.block_on(async {
-        let signals = Signals { term: signal(SignalKind::terminate())?, int: signal(SignalKind::interrupt())? };
+        let signals = Signals {
+            term: signal(SignalKind::terminate())?,
+            int: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+        };
         let seams = Seams::system(&config, env);
         match Daemon::start(config, seams).await {
             Ok(running) => anyhow::Ok(serve(running, signals).await),
@@ -119,6 +122,8 @@ fn run(config: Config, env: HashMap<String, String>) -> anyhow::Result<ExitCode>
 struct Signals {
     term: Signal,
     int: Signal,
+    /// The terminal is gone. The configuration is read at the start only, so there is nothing to read again.
+    hangup: Signal,
 }
 
 impl Signals {
@@ -126,6 +131,7 @@ impl Signals {
         tokio::select! {
             _ = self.term.recv() => "terminated by a signal",
             _ = self.int.recv() => "interrupted by a signal",
+            _ = self.hangup.recv() => "its terminal hung up",
         }
     }
 }

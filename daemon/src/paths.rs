@@ -4,12 +4,18 @@
 //! Must not know: what stands in the folders.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use tiro_schema::place::{Overrides, PlaceError, Places, Surroundings, places};
 
-/// Environment variables by name.
-pub type EnvMap = HashMap<String, String>;
+/// Environment variables by name; a value may be no Unicode, as a path may.
+pub type EnvMap = HashMap<String, OsString>;
+
+/// The value of a variable that is text; none when it is absent, empty or no Unicode.
+pub fn text<'a>(env: &'a EnvMap, name: &str) -> Option<&'a str> {
+    env.get(name)?.to_str().filter(|value| !value.is_empty())
+}
 
 /// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use crate::model::discover::{ModelConfig, usual_probes};
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
-use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, Upkeep, restore_folder};
+use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder};
 use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
@@ -82,15 +82,16 @@ pub struct Rooms {
 }
 
 impl Rooms {
-    /// Opens them all. Blocks.
+    /// Opens them all, in the folder that was locked. Blocks.
     ///
     /// # Errors
     /// Why the store was refused.
-    pub fn open(config: &Config, seams: &Seams, progress: Progress) -> Result<Rooms, RoomsError> {
+    pub fn open(config: &Config, seams: &Seams, lock: StoreLock, progress: Progress) -> Result<Rooms, RoomsError> {
         let runtime = tokio::runtime::Handle::current();
         let model = runtime.spawn(ModelSlot::find(discovery(config, seams)));
         let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::new()?);
-        let store = open_store(config, seams, embedder.as_ref(), progress.clone())?;
+        let options = store_options(config, seams, embedder.as_ref(), progress.clone());
+        let store = Store::open_locked(&config.places.data_dir, lock, options)?;
         let options = MemoryOptions {
             index_dir: config.places.data_dir.join(INDEX_DIR),
             embedder: embedder.clone(),
@@ -123,10 +124,6 @@ impl Rooms {
             tracing::warn!(%error, "the store was not closed in order");
         }
     }
-}
-
-fn open_store(config: &Config, seams: &Seams, embedder: &dyn Embedder, progress: Progress) -> Result<Store, OpenError> {
-    Store::open(&config.places.data_dir, store_options(config, seams, embedder, progress))
 }
 
 /// How the store is opened.
@@ -176,7 +173,7 @@ fn discovery(config: &Config, seams: &Seams) -> Discovery {
     };
     // Retries of daemons that started together do not fall together.
     let seed = seams.clock.now_ms().cast_unsigned() ^ (u64::from(std::process::id()) << 32);
-    let env = seams.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let env = seams.env.iter().filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned()))).collect();
     Discovery { config, env, probes: usual_probes(), seed }
 }
 

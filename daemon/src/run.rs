@@ -1,6 +1,6 @@
 //! Start and stop of a daemon, in their order.
 //!
-//! Start: folders, the socket's lock, the socket, then the store behind it while the socket already answers. Stop: no
+//! Start: folders, the locks of socket and store, the socket, then the store behind it while the socket already answers. Stop: no
 //! new connections, clients told, turns interrupted, requests in flight given their time, the index and the store
 //! closed, the socket's file removed, the lock given up. Must not know: signals and the command line.
 
@@ -8,16 +8,13 @@ use crate::clock::{SharedClock, SystemClock};
 use crate::config::Config;
 use crate::paths::{self, EnvMap, PathError, Privacy};
 use crate::rooms::{Rooms, RoomsError};
-use crate::rpc::activation::{self, ActivationError};
-use crate::rpc::lock::{LockError, SocketLock};
-use crate::rpc::socket::{self, Listening, SocketError, SocketFile};
-use crate::rpc::{Front, listener};
+use crate::rpc::Front;
+use crate::rpc::door::{Door, DoorError};
 use crate::service::Reception;
 use crate::service::reception::{Facts, Readiness};
-use crate::store::{BackendFactory, FileFactory};
+use crate::store::{BackendFactory, FileFactory, OpenError, StoreLock};
 use std::path::Path;
 use std::sync::Arc;
-use tiro_schema::place::SocketRule;
 use tiro_schema::wire::daemon::{ModelState, StartProgress};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -46,25 +43,20 @@ pub enum StartError {
     /// A folder cannot be used.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// The lock was not taken.
+    /// There is no socket to answer at.
     #[error(transparent)]
-    Lock(#[from] LockError),
-    /// There is no socket.
+    Door(#[from] DoorError),
+    /// The folder of the store is another daemon's.
     #[error(transparent)]
-    Socket(#[from] SocketError),
-    /// An inherited socket cannot be used.
-    #[error(transparent)]
-    Activation(#[from] ActivationError),
-    /// The runtime refused.
-    #[error("cannot listen: {0}")]
-    Listen(#[from] std::io::Error),
+    Store(#[from] OpenError),
 }
 
 impl StartError {
     /// The exit code of `tirod`: 1 failed, 7 another daemon is there already.
     pub fn exit_code(&self) -> u8 {
         match self {
-            StartError::Lock(LockError::Held { .. }) | StartError::Socket(SocketError::Alive(_)) => 7,
+            StartError::Door(error) if error.is_taken() => 7,
+            StartError::Store(OpenError::InUse { .. }) => 7,
             _ => 1,
         }
     }
@@ -77,10 +69,8 @@ pub struct Running {
     front: Arc<Front>,
     stop: CancellationToken,
     stop_accepting: CancellationToken,
-    accepting: JoinHandle<()>,
+    door: JoinHandle<Door>,
     opening: JoinHandle<Result<Rooms, RoomsError>>,
-    socket_file: Option<SocketFile>,
-    _lock: SocketLock,
 }
 
 /// A daemon.
@@ -97,18 +87,11 @@ impl Daemon {
         }
         let places = &config.places;
         make_data_folder(&places.data_dir)?;
-        let privacy = if places.socket_rule == SocketRule::Named && places.socket_wanted.is_none() {
-            Privacy::WriteProtected
-        } else {
-            Privacy::Closed
-        };
-        paths::make_folder(places.socket_dir(), privacy)?;
-        let lock = SocketLock::take(&places.socket_lock())?;
-        let Listening { listener, file } = match activation::inherited(&seams.env)? {
-            Some(inherited) => inherited,
-            None => socket::bind_private(&places.socket)?,
-        };
-        let listener = tokio::net::UnixListener::from_std(listener)?;
+        // Both locks before the socket: a daemon that can serve nothing never stands in the way of one that does.
+        let mut door = Door::lock(places)?;
+        let mut lock = StoreLock::take(&places.data_dir)?;
+        lock.note_socket(&places.socket);
+        let listener = door.listen(&seams.env)?;
         if let Some(wanted) = &places.socket_wanted {
             tracing::warn!("{} is too long for a socket: using {}", wanted.display(), places.socket.display());
         }
@@ -123,13 +106,13 @@ impl Daemon {
         let reception = Arc::new(Reception::new(facts, seams.clock.clone(), stop.clone()));
         let front = Front::new(reception.clone());
         let stop_accepting = CancellationToken::new();
-        let accepting = tokio::spawn(listener::accept(front.clone(), listener, stop_accepting.clone()));
+        let door = tokio::spawn(door.keep(front.clone(), listener, stop_accepting.clone()));
         tracing::info!(socket = %places.socket.display(), pid = std::process::id(), "listening");
         let opening = tokio::task::spawn_blocking({
             let reception = reception.clone();
-            move || open_rooms(&config, &seams, &reception)
+            move || open_rooms(&config, &seams, lock, &reception)
         });
-        Ok(Running { reception, front, stop, stop_accepting, accepting, opening, socket_file: file, _lock: lock })
+        Ok(Running { reception, front, stop, stop_accepting, door, opening })
     }
 }
 
@@ -148,8 +131,8 @@ impl Running {
     pub async fn stop(self, reason: &str) {
         tracing::info!(reason, "stopping");
         self.stop_accepting.cancel();
-        // The listener's task ends by that token; a panic in it has been reported.
-        let _ = self.accepting.await;
+        // Its task ends by that token; a panic in it has been reported.
+        let door = self.door.await.ok();
         self.front.begin_draining(reason);
         // A store that is still being opened is closed as soon as it is open.
         let rooms = self.opening.await.ok().and_then(Result::ok);
@@ -162,15 +145,15 @@ impl Running {
         {
             tracing::error!("closing the store failed by a fault of the daemon");
         }
-        if let Some(file) = self.socket_file {
-            file.remove();
+        if let Some(door) = door {
+            door.close();
         }
         tracing::info!("stopped");
     }
 }
 
 /// Opens the rooms and tells the reception how it goes.
-fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Result<Rooms, RoomsError> {
+fn open_rooms(config: &Config, seams: &Seams, lock: StoreLock, reception: &Arc<Reception>) -> Result<Rooms, RoomsError> {
     let progress = {
         let reception = reception.clone();
         Arc::new(move |stage: &str, done, total: u64| {
@@ -178,7 +161,7 @@ fn open_rooms(config: &Config, seams: &Seams, reception: &Arc<Reception>) -> Res
             reception.set_progress(StartProgress { stage: stage.to_owned(), done, total });
         })
     };
-    let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, progress)));
+    let opened = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Rooms::open(config, seams, lock, progress)));
     let opened = opened.unwrap_or(Err(RoomsError::Panicked));
     match &opened {
         Ok(rooms) => {

@@ -62,6 +62,10 @@ pub struct Document {
     pub created_at_ms: i64,
     /// When what it tells happened, unix milliseconds, where known.
     pub occurred_at_ms: Option<i64>,
+    /// From when on what it tells holds (unix milliseconds, inclusive), where that is limited.
+    pub valid_from_ms: Option<i64>,
+    /// Until when what it tells holds (unix milliseconds, exclusive), where that is limited.
+    pub valid_to_ms: Option<i64>,
     /// When it was last used, unix milliseconds, where it was.
     pub last_used_at_ms: Option<i64>,
     /// How often it was used.

@@ -74,6 +74,25 @@ pub struct Stats {
     pub degraded: Option<String>,
 }
 
+/// How far the index is, of one space or of all: cheap enough for every request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Documents held, of any status.
+    pub documents: usize,
+    /// Of these, what the full-text index does not know of yet; of all spaces, removals too.
+    pub overlay: usize,
+    /// Spaces with an approximate graph in use.
+    pub graphs: usize,
+    /// Store sequence in memory.
+    pub seq: u64,
+    /// Store sequence up to which the full-text index holds everything.
+    pub lexical_seq: u64,
+    /// Store sequence of the newest snapshot, 0 when there is none.
+    pub snapshot_seq: u64,
+    /// Why searches are slower than usual, where they are.
+    pub degraded: Option<String>,
+}
+
 impl Index {
     /// Opens the index in `dir` (made if missing). `store_seq` is the store's present sequence: an index that claims to be ahead
     /// of it belongs to another past and is rebuilt. What is damaged, foreign or stale is removed and rebuilt; that is no error.
@@ -263,6 +282,31 @@ impl Index {
     /// Store sequence of the newest snapshot, 0 when there is none: a start needs no change of the store from before it.
     pub fn snapshot_seq(&self) -> u64 {
         self.work.state.read().snapshot_seq
+    }
+
+    /// How far the index is, of one space or of all.
+    pub fn standing(&self, space: Option<u32>) -> Standing {
+        let state = self.work.state.read();
+        let of = |number: u32| state.spaces.get(&number);
+        let (documents, overlay) = match space {
+            None => (state.len(), state.lag()),
+            Some(number) => of(number).map_or((0, 0), |space| (space.len(), space.overlay().count())),
+        };
+        let counted = state.spaces.iter().filter(|(number, _)| space.is_none_or(|space| space == **number));
+        Standing {
+            documents,
+            overlay,
+            graphs: counted.filter(|(_, space)| space.approximate.graph.is_some()).count(),
+            seq: state.seq,
+            lexical_seq: state.reader.as_ref().map_or(0, |reader| reader.seq),
+            snapshot_seq: state.snapshot_seq,
+            degraded: state.trouble.clone(),
+        }
+    }
+
+    /// Bytes of the index on disk. Reads the folder.
+    pub fn disk_bytes(&self) -> u64 {
+        folder_bytes(&self.dir)
     }
 
     /// Counts and sizes. Reads every document's size and the folder: not for every request.

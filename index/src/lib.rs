@@ -23,7 +23,7 @@ pub mod vector;
 
 pub use document::{Change, Document, Prepared, Status, Voice, prepare};
 pub use error::{IndexError, Result};
-pub use index::{Index, Opened, Stats};
+pub use index::{Index, Opened, Standing, Stats};
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
 pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};

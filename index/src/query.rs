@@ -35,6 +35,8 @@ pub struct Filter {
     pub before_ms: Option<i64>,
     /// Statuses; empty means active only.
     pub statuses: Vec<Status>,
+    /// What its document tells has to hold at this instant (unix milliseconds).
+    pub valid_at_ms: Option<i64>,
 }
 
 /// How scores fade with age: `score x (floor + (1 - floor) x 2^(-age / half-life))`, the half-life times

@@ -7,8 +7,11 @@
 pub mod convert;
 pub mod error;
 pub mod method;
+pub mod owner;
 pub mod place;
 pub mod record;
+pub mod settings;
+pub mod strict;
 pub mod wire;
 
 pub use error::{ErrorData, ErrorKind, ErrorObject, WriteOutcome};

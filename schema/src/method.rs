@@ -61,7 +61,7 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<IdsParams, SeqResult>("memory/restore", Write, "bring memories back from the archive"),
         method::<ForgetParams, ForgetResult>("memory/forget", Write, "hide memories everywhere at once"),
         method::<UndoParams, VersionResult>("memory/undo", Write, "take back the last change of a memory"),
-        method::<StatsParams, StatsResult>("memory/stats", Read, "counts of a space, sizes, state of the index"),
+        method::<StatsParams, StatsResult>("memory/stats", Read, "counts of a space, and the state of the index for it"),
         method::<AuditParams, AuditResult>("memory/audit", Read, "who read and wrote what, newest first"),
         method::<ExportParams, ExportResult>("memory/export", Read, "memories as lines that import takes"),
         method::<ImportParams, ImportResult>("memory/import", Write, "keep a batch of exported lines"),

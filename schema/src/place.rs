@@ -3,6 +3,7 @@
 //! Pure: the environment, the uid and the one look at the disk that a rule needs are handed in. Must not know: how a
 //! folder is made, checked or opened.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Longest socket path taken as it is, in bytes: `sun_path` holds 108 on Linux and 104 on macOS.
@@ -10,8 +11,8 @@ pub const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// What the rules look at.
 pub struct Surroundings<'a> {
-    /// Reads an environment variable; empty counts as unset.
-    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// Reads an environment variable, whatever bytes it holds; empty counts as unset.
+    pub env: &'a dyn Fn(&str) -> Option<OsString>,
     /// The user.
     pub uid: u32,
     /// The current folder: relative paths start there.
@@ -83,6 +84,12 @@ impl Places {
         name.push(".lock");
         name.into()
     }
+
+    /// The lock in the store's folder: held for life by the daemon that serves the store; [`crate::owner`] says what
+    /// stands in it.
+    pub fn store_lock(&self) -> PathBuf {
+        self.data_dir.join(crate::owner::LOCK_FILE)
+    }
 }
 
 /// Why there are no places.
@@ -149,7 +156,7 @@ pub fn places(around: &Surroundings<'_>, overrides: Overrides<'_>) -> Result<Pla
 }
 
 /// `tiro` in an XDG folder; a relative value is invalid by that specification, and so unset.
-fn xdg(var: &dyn Fn(&str) -> Option<String>, name: &str, in_home: &str) -> Result<PathBuf, PlaceError> {
+fn xdg(var: &dyn Fn(&str) -> Option<OsString>, name: &str, in_home: &str) -> Result<PathBuf, PlaceError> {
     if let Some(dir) = var(name).map(PathBuf::from).filter(|dir| dir.is_absolute()) {
         return Ok(dir.join("tiro"));
     }
@@ -178,7 +185,7 @@ mod tests {
     use super::*;
 
     fn with(vars: &[(&str, &str)], private: bool) -> Result<Places, PlaceError> {
-        let env = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned());
+        let env = |name: &str| vars.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v));
         let is_private = |_: &Path| private;
         let around = Surroundings { env: &env, uid: 1000, cwd: Path::new("/here"), is_private: &is_private };
         places(&around, Overrides::default())
@@ -220,5 +227,23 @@ mod tests {
         assert_ne!(found.socket, other.socket);
         let exactly = format!("/{}/x.sock", "c".repeat(SOCKET_PATH_BYTES_MAX - 8));
         assert_eq!(with(&[("TIRO_SOCKET", &exactly), ("HOME", "/h")], true).unwrap().socket, Path::new(&exactly));
+    }
+
+    #[test]
+    fn a_path_that_is_not_unicode_is_taken_as_it_is() {
+        // API-2: one that is dropped would lead to another store.
+        use std::os::unix::ffi::OsStrExt;
+        let raw = std::ffi::OsStr::from_bytes(b"/h/\xff\xfe");
+        for name in ["TIRO_HOME", "TIRO_SOCKET", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
+            let env = |asked: &str| match asked {
+                _ if asked == name => Some(raw.to_owned()),
+                "HOME" => Some("/home/a".into()),
+                _ => None,
+            };
+            let around = Surroundings { env: &env, uid: 1000, cwd: Path::new("/here"), is_private: &|_| true };
+            let found = places(&around, Overrides::default()).unwrap();
+            let holds = [&found.data_dir, &found.state_dir, &found.socket].iter().any(|path| path.starts_with(raw));
+            assert!(holds, "{name}: {found:?}");
+        }
     }
 }

@@ -65,7 +65,7 @@ impl InsideDaemon {
     }
 
     fn launch(&mut self, change: impl FnOnce(&mut Seams)) {
-        let env = EnvMap::from([("TIRO_HOME".to_owned(), self.home.path().display().to_string())]);
+        let env = EnvMap::from([("TIRO_HOME".to_owned(), self.home.path().into())]);
         let mut config = Config::load(&env, None, None).expect("the configuration");
         let mut seams = Seams::system(&config, env);
         seams.clock = self.clock.clone();

@@ -57,7 +57,7 @@ impl Tiro {
     /// Its socket, by the rules.
     pub fn socket(&self) -> PathBuf {
         let named = self.env.iter().rev().find(|(name, _)| name == "TIRO_SOCKET").map(|(_, value)| PathBuf::from(value));
-        let env = |name: &str| (name == "TIRO_HOME").then(|| self.home.display().to_string());
+        let env = |name: &str| (name == "TIRO_HOME").then(|| self.home.clone().into_os_string());
         let around = tiro_schema::place::Surroundings {
             env: &env,
             uid: nix::unistd::geteuid().as_raw(),

@@ -271,3 +271,110 @@ fn neither_key_nor_text_reaches_the_log() {
     assert_eq!((&status["model"]["configured"], &status["model"]["name"]), (&json!(true), &json!("test-model")));
     assert!(!status.to_string().contains("sk-quite"));
 }
+
+// A18: the model read the prompt of a turn that failed as the beginning of the next one
+#[test]
+fn a_prompt_whose_turn_failed_does_not_run_into_the_next() {
+    let server = ModelServer::start();
+    let daemon = daemon(&server);
+    let mut rpc = daemon.rpc();
+    let session = session(&mut rpc);
+    server.play(Play::Status(400, String::new(), r#"{"error":{"message":"no"}}"#.to_owned()));
+    ended(&ask(&mut rpc, &session, "delete the old branch"), "failed", "modelError");
+    server.asked();
+    server.reply("Hello.");
+    ask(&mut rpc, &session, "hello");
+    let body = server.asked().body;
+    let messages = body["messages"].as_array().unwrap();
+    let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    assert_eq!(messages[1]["content"], "delete the old branch");
+    assert!(messages[2]["content"].as_str().unwrap().contains("without an answer"), "{body}");
+    assert_eq!(messages[3]["content"], "hello");
+}
+
+// M14, MEM-9: what was forgotten went to the model again, from the results of earlier recalls
+#[test]
+fn what_was_forgotten_is_not_sent_again_from_an_earlier_recall() {
+    let server = ModelServer::start();
+    let daemon = daemon(&server);
+    let mut rpc = daemon.rpc();
+    let kept = "The spare key lies under the blue flowerpot.";
+    let id = check::remember(&mut rpc, kept);
+    check::remember(&mut rpc, "The spare bulbs lie in the cellar.");
+    let session = session(&mut rpc);
+    server.reply_calls(&[("a", "memory_recall", json!({"query": "where do the spare things lie, key and bulbs"}))]);
+    server.reply("Look there.");
+    ask(&mut rpc, &session, "hello");
+    server.asked();
+    let before = server.asked().body.to_string();
+    assert!(before.contains("blue flowerpot") && before.contains("cellar"), "{before}");
+    let _: Value = rpc.ask("memory/forget", json!({"ids": [id]}));
+    server.reply("Hello again.");
+    ask(&mut rpc, &session, "and now?");
+    let body = server.asked().body;
+    let after = body.to_string();
+    assert!(!after.contains("flowerpot") && after.contains("[forgotten]") && after.contains("cellar"), "{after}");
+    pairs(&body);
+    let _: Value = rpc.ask("memory/undo", json!({"id": id}));
+    server.reply("Hello once more.");
+    ask(&mut rpc, &session, "and now?");
+    assert!(server.asked().body.to_string().contains("flowerpot"), "taken back, it is there again");
+}
+
+// M14, MEM-9: and from the call that kept it
+#[test]
+fn what_was_forgotten_is_not_sent_again_from_the_call_that_kept_it() {
+    let server = ModelServer::start();
+    let daemon = daemon(&server);
+    let mut rpc = daemon.rpc();
+    let session = session(&mut rpc);
+    let keep = |text: &str| json!({"text": text, "category": "preference"});
+    server.reply_calls(&[
+        ("a", "memory_remember", keep("The user dislikes marzipan.")),
+        ("b", "memory_remember", keep("The user likes liquorice.")),
+    ]);
+    server.reply("Noted.");
+    ended(&ask(&mut rpc, &session, "hello"), "completed", "completed");
+    let kept: Value = rpc.ask("memory/list", json!({"text": "marzipan"}));
+    let _: Value = rpc.ask("memory/forget", json!({"ids": [kept["items"][0]["id"]]}));
+    server.asked_so_far();
+    server.reply("Hello again.");
+    ask(&mut rpc, &session, "and now?");
+    let body = server.asked().body;
+    let sent = body.to_string();
+    assert!(!sent.contains("marzipan") && sent.contains("liquorice") && sent.contains("[forgotten]"), "{sent}");
+    pairs(&body);
+}
+
+// MEM-10, A32: what a model writes was kept as it came
+#[test]
+fn a_secret_that_the_model_writes_is_not_kept() {
+    let server = ModelServer::start();
+    let daemon = daemon(&server);
+    let mut rpc = daemon.rpc();
+    let session = session(&mut rpc);
+    rpc.ask::<Value>("session/attach", json!({"sessionId": session, "fromEvent": 0}));
+    let secret = "AKIAIOSFODNN7EXAMPL2";
+    server.reply_calls(&[("a", "memory_remember", json!({"text": format!("the key is {secret}"), "tags": ["keys"]}))]);
+    server.reply(&format!("I kept {secret} for you."));
+    let turn = ask(&mut rpc, &session, "hello");
+    ended(&turn, "completed", "completed");
+    assert_eq!(turn["text"], "I kept [redacted:awsKey] for you.");
+    server.asked();
+    let body = server.asked().body;
+    pairs(&body);
+    assert!(!body.to_string().contains(secret), "{body}");
+    let done = |kind: &'static str| move |p: &Value| p["content"]["type"] == kind;
+    let call = rpc.notification_where("item/completed", done("toolCall"));
+    assert!(call.to_string().contains("[redacted:awsKey]") && call.to_string().contains("keys"), "{call}");
+    let text = rpc.notification_where("item/completed", done("text"));
+    assert!(!text.to_string().contains(secret), "{text}");
+    let page: Value = rpc.ask("session/messages", json!({"sessionId": session}));
+    assert!(!page.to_string().contains(secret), "{page}");
+    let listed: Value = rpc.ask("memory/list", json!({}));
+    assert_eq!(listed["items"], json!([]), "refused, not kept without it");
+    assert!(!daemon.log().contains(secret));
+    let store = std::fs::read(daemon.home().join("data").join(tiro_daemon::store::STORE_FILE)).unwrap();
+    assert!(!store.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()), "it stands in the store's file");
+}

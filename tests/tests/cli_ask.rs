@@ -37,7 +37,8 @@ fn an_answer_is_printed_and_the_conversation_goes_on() {
     let shown = tiro.ok(&["session", "show", id]);
     assert!(shown.contains("the first question") && shown.contains("世界") && shown.contains("named"), "{shown}");
     assert_eq!(tiro.json(&["session", "show", id])["messages"].as_array().unwrap().len(), 6);
-    tiro.ok(&["session", "delete", id]);
+    tiro.run(&["session", "delete", id]).exits(2);
+    tiro.ok(&["session", "delete", id, "--yes"]);
     tiro.run(&["session", "show", id]).exits(5);
 }
 

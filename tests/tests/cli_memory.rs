@@ -82,13 +82,22 @@ fn forgetting_hides_at_once_and_undo_brings_back() {
     let other = remembered(&tiro, &["the bicycle needs a new chain", "-t", "scratch"]);
     assert_eq!(tiro.json(&["forget", "-t", "scratch", "--dry-run"])["count"], 1);
     tiro.ok(&["show", &other]);
-    let forgotten = tiro.json(&["forget", "-t", "scratch"]);
+    let unasked = tiro.run(&["forget", "-t", "scratch"]).exits(2);
+    assert!(unasked.stderr.contains("--yes") && unasked.stdout.is_empty(), "{unasked:?}");
+    assert_eq!(tiro.run(&["--json", "forget", "-t", "scratch"]).exits(2).value()["error"]["data"]["kind"], "usage");
+    let dry = tiro.run(&["forget", "-t", "scratch", "--dry-run"]).exits(0);
+    assert!(dry.stderr.contains("would forget 1 memory"), "{}", dry.stderr);
+    tiro.ok(&["show", &other]);
+    let forgotten = tiro.json(&["forget", "-t", "scratch", "--yes"]);
     assert_eq!((forgotten["count"].as_u64(), forgotten["ids"][0].as_str()), (Some(1), Some(other.as_str())));
     assert!(forgotten["undoUntil"].is_string());
     tiro.run(&["recall", "bicycle chain"]).exits(5);
     tiro.run(&["show", &other]).exits(5);
     tiro.ok(&["undo", &other]);
     tiro.ok(&["show", &other]);
+    let told = tiro.run(&["forget", &other]).exits(0);
+    assert!(told.stderr.contains("forgot 1 memory; until ") && told.stderr.contains("tiro undo"), "{}", told.stderr);
+    tiro.ok(&["undo", told.stdout.trim()]);
     tiro.run(&["forget"]).exits(2);
     tiro.run(&["forget", &id, "-t", "home"]).exits(2);
     tiro.run(&["forget", "-t", "nothing-has-this"]).exits(5);
@@ -154,4 +163,48 @@ fn a_list_is_read_page_by_page() {
     let oldest: Value = tiro.json(&["list", "--oldest", "-n", "1"]);
     assert_eq!(oldest["items"][0]["text"], "note number 0 about topic 0");
     assert_eq!(tiro.json(&["list", "--text", "TOPIC 70"])["items"].as_array().unwrap().len(), 1);
+}
+
+// MEM-9: spaces could be listed and deleted over the socket only
+#[test]
+fn spaces_are_listed_and_forgotten_whole_when_that_is_said() {
+    let tiro = Tiro::new();
+    tiro.run(&["space", "list"]).exits(5);
+    tiro.ok(&["remember", "the retro is on Fridays", "--space", "work"]);
+    tiro.ok(&["remember", "swimming on Fridays", "--space", "home"]);
+    let listed = tiro.ok(&["space", "list"]);
+    assert!(listed.contains("work\t1\t") && listed.contains("home\t1\t"), "{listed}");
+    let dry = tiro.run(&["space", "delete", "work", "--dry-run"]).exits(0);
+    assert!(dry.stderr.contains("would forget 1 memory"), "{}", dry.stderr);
+    let unasked = tiro.run(&["space", "delete", "work"]).exits(2);
+    assert!(unasked.stderr.contains("--yes"), "{}", unasked.stderr);
+    assert_eq!(tiro.json(&["list", "--space", "work"])["items"].as_array().unwrap().len(), 1);
+    let gone = tiro.run(&["space", "delete", "work", "--yes"]).exits(0);
+    tiro.run(&["list", "--space", "work"]).exits(5);
+    assert_eq!(tiro.json(&["list", "--space", "home"])["items"].as_array().unwrap().len(), 1);
+    tiro.ok(&["undo", gone.stdout.trim()]);
+    tiro.ok(&["list", "--space", "work"]);
+    tiro.run(&["space", "delete", "no-such-space", "--yes"]).exits(5);
+}
+
+// MEM-6: what lapsed is found no more, and still there to be looked at
+#[test]
+fn a_memory_that_lapsed_is_listed_and_not_recalled() {
+    let tiro = Tiro::new();
+    let id = remembered(&tiro, &["the visitor badge opens door nine", "--valid-to", "2 days ago"]);
+    tiro.run(&["recall", "visitor badge door nine"]).exits(5);
+    assert_eq!(tiro.json(&["list"])["items"][0]["id"], id.as_str());
+    assert!(tiro.ok(&["show", &id]).contains("valid to"));
+}
+
+#[test]
+fn what_the_token_budget_left_out_is_told() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "the staging database moved to port 5433"]);
+    let none = tiro.run(&["context", "which port does staging use?", "--token-budget", "5"]).exits(5);
+    assert!(none.stderr.contains("1 memory was found") && none.stderr.contains("--token-budget"), "{}", none.stderr);
+    let none = tiro.run(&["recall", "which port does staging use?", "--token-budget", "2"]).exits(5);
+    assert!(none.stderr.contains("--token-budget"), "{}", none.stderr);
+    let weak = tiro.run(&["recall", "zebras in the tundra"]).exits(5);
+    assert!(weak.stderr.contains("nothing found"), "{}", weak.stderr);
 }

@@ -14,6 +14,9 @@ fn without_arguments_it_is_friendly_and_help_has_examples() {
     for command in ["remember", "recall", "ask", "import", "forget", "demo"] {
         assert!(tiro.ok(&[command, "--help"]).contains("Examples:"), "{command}");
     }
+    for words in [&["help", "recall"][..], &["help", "store", "restore"]] {
+        assert!(tiro.ok(words).contains("Examples:"), "{words:?}");
+    }
     assert!(tiro.ok(&["--version"]).starts_with("tiro "));
     assert!(tiro.daemon_pid().is_none(), "help starts nothing");
 }
@@ -49,6 +52,24 @@ fn the_configuration_is_begun_shown_and_never_replaced_unasked() {
     let shown = tiro.run(&["config", "show"]).exits(0);
     assert!(!shown.stdout.contains("sk-very") && shown.stderr.contains("apiKeyEnv"), "{shown:?}");
     assert_eq!(tiro.json(&["config", "show"])["model"]["name"], "m");
+}
+
+// A name that is misspelt changed nothing and nobody was told.
+#[test]
+fn a_name_that_does_not_belong_into_the_configuration_is_told_by_config_doctor_and_daemon() {
+    let tiro = Tiro::new();
+    std::fs::write(tiro.home().join("config.toml"), "[model]\nprovider = \"none\"\nbaseurl = \"x\"\n[memry]\nsteps = 1\n")
+        .unwrap();
+    let shown = tiro.run(&["config", "show"]).exits(0);
+    for part in ["model.baseurl is not a setting", "baseUrl", "memry is not a section"] {
+        assert!(shown.stderr.contains(part), "{part} in {}", shown.stderr);
+    }
+    let report = tiro.json(&["doctor"]);
+    let config = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "config").unwrap();
+    assert_eq!(config["verdict"], "warn");
+    assert!(config["found"].as_str().unwrap().contains("model.baseurl"), "{config}");
+    let log = std::fs::read_to_string(tiro.home().join("state/daemon.log")).unwrap();
+    assert_eq!(log.matches("model.baseurl is not a setting").count(), 1, "{log}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 use tiro_tests::{DEADLINE, Ran, Tiro, binary};
@@ -185,4 +185,112 @@ fn the_log_is_followed_as_it_grows() {
     seen.recv_timeout(DEADLINE).expect("the line that is written on the way out");
     follower.kill().unwrap();
     follower.wait().unwrap();
+}
+
+// API-2: a cleaner of old files took the socket of a daemon that runs.
+#[test]
+fn a_daemon_whose_socket_was_removed_is_not_said_to_be_stopped() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "said before the socket was removed"]);
+    let pid = tiro.daemon_pid().unwrap();
+    std::fs::remove_file(tiro.socket()).unwrap();
+    assert_eq!(tiro.json(&["daemon", "status"])["pid"], pid);
+    std::fs::remove_file(tiro.socket()).unwrap();
+    assert_eq!(tiro.json(&["recall", "socket removed"])["hits"][0]["text"], "said before the socket was removed");
+    std::fs::remove_file(tiro.socket()).unwrap();
+    assert_eq!(tiro.json(&["daemon", "stop"]), json!({"stopped": true, "pid": pid}));
+}
+
+// API-2: one that cannot make it again is named, with what to do.
+#[test]
+fn a_daemon_that_answers_nowhere_is_named_with_its_pid() {
+    let tiro = Tiro::new();
+    tiro.ok(&["daemon", "start"]);
+    let pid = nix::unistd::Pid::from_raw(tiro.daemon_pid().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    std::fs::remove_file(tiro.socket()).unwrap();
+    let stop = tiro.run(&["daemon", "stop"]);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGCONT).unwrap();
+    let stop = stop.exits(4);
+    assert!(stop.stderr.contains(&format!("(pid {pid}) serves the store")), "{}", stop.stderr);
+    assert!(stop.stderr.contains(&format!("kill {pid}")), "{}", stop.stderr);
+    tiro.ok(&["daemon", "stop"]);
+}
+
+// API-2: another runtime folder (a second login, sudo, cron) or another --socket, and the same store.
+#[test]
+fn a_client_that_looks_elsewhere_uses_the_socket_of_the_daemon_that_has_the_store() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "one store, two doors"]);
+    let elsewhere = tiro.home().join("elsewhere/d.sock");
+    let named = elsewhere.to_str().unwrap();
+    assert_eq!(tiro.json(&["--socket", named, "recall", "two doors"])["hits"][0]["text"], "one store, two doors");
+    let status = tiro.json(&["--socket", named, "daemon", "status"]);
+    assert_eq!(status["socket"], tiro.socket().to_str().unwrap());
+    assert!(!elsewhere.exists(), "a second daemon was started");
+    tiro.ok(&["--socket", named, "daemon", "stop"]);
+    assert!(tiro.daemon_pid().is_none());
+}
+
+// API-2: an environment without TIRO_HOME, and names that are no Unicode.
+#[test]
+fn the_xdg_folders_are_used_as_they_are_and_a_second_runtime_folder_leads_to_the_same_daemon() {
+    use std::os::unix::ffi::OsStringExt;
+    let outer = tempfile::tempdir().unwrap();
+    let data = outer.path().join(std::ffi::OsString::from_vec(b"data\xff".to_vec()));
+    let tiro = Tiro::new();
+    let run = |runtime: &str, arguments: &[&str]| {
+        let runtime = outer.path().join(runtime);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&runtime).unwrap();
+        let mut command = tiro.command(arguments);
+        command.env_remove("TIRO_HOME").env("XDG_DATA_HOME", &data).env("XDG_STATE_HOME", outer.path().join("state"));
+        command.env("XDG_CONFIG_HOME", outer.path().join("config")).env("XDG_RUNTIME_DIR", runtime);
+        Ran::of(arguments, command.output().unwrap()).exits(0)
+    };
+    run("a", &["remember", "kept by way of a"]);
+    assert!(data.join("tiro/store.redb").exists());
+    assert_eq!(run("b", &["--json", "recall", "kept by way"]).value()["hits"][0]["text"], "kept by way of a");
+    assert!(!outer.path().join("b/tiro/daemon.sock").exists());
+    run("b", &["daemon", "stop"]);
+}
+
+/// The lock of a file, held as a daemon that is ending holds it.
+fn held(path: &std::path::Path) -> nix::fcntl::Flock<std::fs::File> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path.parent().unwrap()).unwrap();
+    let mut file = std::fs::File::options().create(true).truncate(false).write(true).mode(0o600).open(path).unwrap();
+    writeln!(file, "{}", std::process::id()).unwrap();
+    nix::fcntl::Flock::lock(file, nix::fcntl::FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno).unwrap()
+}
+
+// API-2, A33: a daemon that was killed may hold its lock a little longer than its socket
+#[test]
+fn a_start_is_repeated_while_a_lock_is_not_given_up_yet() {
+    let tiro = Tiro::new();
+    let lock = held(&tiro.home().join("run/daemon.sock.lock"));
+    let client = tiro.command(&["remember", "kept after the lock was given up"]).spawn().unwrap();
+    let log = tiro.home().join("state/daemon.log");
+    tiro_tests::wait_for("a start to be turned away", DEADLINE, || {
+        std::fs::read_to_string(&log).ok().filter(|text| text.contains("already answers at this socket"))
+    });
+    drop(lock);
+    Ran::of(&["remember"], client.wait_with_output().unwrap()).exits(0);
+    assert_eq!(tiro.json(&["list"])["items"].as_array().unwrap().len(), 1);
+}
+
+// API-2: the same of the store's lock, whose holder is waited for before anything is started
+#[test]
+fn a_store_that_is_still_held_is_waited_for() {
+    let tiro = Tiro::new();
+    let path = tiro.home().join("data/lock");
+    let lock = held(&path);
+    std::fs::write(&path, format!("pid {}\nepoch 1\nsocket {}\n", std::process::id(), tiro.socket().display())).unwrap();
+    let mut client = tiro.command(&["remember", "kept after the store was let go"]).spawn().unwrap();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_millis(300) {
+        assert!(client.try_wait().unwrap().is_none(), "it did not wait");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!tiro.home().join("state/daemon.log").exists(), "a daemon was started while another held the store");
+    drop(lock);
+    Ran::of(&["remember"], client.wait_with_output().unwrap()).exits(0);
 }

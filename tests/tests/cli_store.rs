@@ -27,10 +27,13 @@ fn the_store_is_verified_backed_up_rebuilt_and_restored() {
     assert!(backup["bytes"].as_u64().unwrap() > 0 && path.exists());
     tiro.ok(&["remember", "after the backup, gone with it"]);
     assert_eq!(tiro.json(&["store", "rebuild"])["documents"], 2);
-    let restored = tiro.json(&["store", "restore", path.to_str().unwrap()]);
+    let unasked = tiro.run(&["store", "restore", path.to_str().unwrap()]).exits(2);
+    assert!(unasked.stderr.contains("--yes"), "{}", unasked.stderr);
+    assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 2);
+    let restored = tiro.json(&["store", "restore", path.to_str().unwrap(), "--yes"]);
     assert_eq!(restored["memories"], 1);
     assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 1);
-    tiro.run(&["store", "restore", "/nonexistent.backup"]).exits(5);
+    tiro.run(&["store", "restore", "/nonexistent.backup", "--yes"]).exits(5);
 }
 
 // STORE-2
@@ -49,7 +52,7 @@ fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
     assert!(refused.stderr.contains("damaged") && refused.stderr.contains("tiro store restore"), "{}", refused.stderr);
     assert!(std::fs::read(&store).unwrap() == bytes, "never overwritten");
     tiro.run(&["doctor"]).exits(3);
-    let restored = tiro.json(&["store", "restore"]);
+    let restored = tiro.json(&["store", "restore", "--yes"]);
     assert!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap() == bytes, "set aside, not deleted");
     assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
 }

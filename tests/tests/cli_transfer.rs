@@ -36,7 +36,8 @@ fn an_import_that_is_run_again_takes_nothing_twice() {
     assert_eq!((dry["lines"].as_u64(), dry["created"].as_u64()), (Some(1200), Some(1200)));
     tiro.run(&["list"]).exits(5);
     assert_eq!(tiro.json(&["import", file])["created"], 1200);
-    tiro.json(&["import", file]);
+    let again = tiro.json(&["import", file]);
+    assert_eq!((again["created"].as_u64(), again["duplicate"].as_u64()), (Some(0), Some(1200)), "known ones are new again");
     assert_eq!(tiro.json(&["list", "--all"])["items"].as_array().unwrap().len(), 1200);
 }
 
@@ -80,4 +81,40 @@ fn refused_secrets_alone_are_exit_code_6_and_never_told() {
     );
     let run = tiro.run_with(&line, &["import", "-"]).exits(6);
     assert!(!run.stderr.contains(secret) && run.stderr.contains("line 1: secret:"), "{}", run.stderr);
+}
+
+// A line that is to be kept whatever is there has no words to be known by: its place in the file stands for it.
+#[test]
+fn verbatim_lines_are_taken_once_however_often_the_file_comes() {
+    let tiro = Tiro::new();
+    let lines = "{\"text\":\"said twice\",\"verbatim\":true}\n".repeat(2);
+    for (created, duplicate) in [(2, 0), (0, 2)] {
+        let file = tiro.home().join("twice.jsonl");
+        std::fs::write(&file, &lines).unwrap();
+        let report = tiro.json(&["import", file.to_str().unwrap()]);
+        assert_eq!((report["created"].as_u64(), report["duplicate"].as_u64()), (Some(created), Some(duplicate)), "{report}");
+    }
+}
+
+// What is typed goes over what stands in the file, and that is said.
+#[test]
+fn an_import_into_a_space_takes_every_line_there() {
+    let tiro = Tiro::new();
+    let lines = "{\"text\":\"first\",\"space\":\"old\"}\n{\"text\":\"second\"}\n";
+    let run = tiro.run_with(lines, &["import", "-", "--space", "new"]).exits(0);
+    assert!(run.stdout.contains("1 line named another space: put into new"), "{}", run.stdout);
+    assert_eq!(tiro.json(&["list", "--space", "new"])["items"].as_array().unwrap().len(), 2);
+    tiro.run(&["list", "--space", "old"]).exits(5);
+    tiro.run_with(lines, &["import", "-"]).exits(0);
+    assert_eq!(tiro.json(&["list", "--space", "old"])["items"].as_array().unwrap().len(), 1);
+}
+
+// API-3: of a member that stands twice one was taken and nobody told which
+#[test]
+fn a_line_with_a_member_that_stands_twice_is_refused_with_its_number() {
+    let tiro = Tiro::new();
+    let lines = "{\"text\":\"fine\"}\n{\"text\":\"one\",\"text\":\"two\"}\n";
+    let run = tiro.run_with(lines, &["import", "-"]).exits(1);
+    assert!(run.stderr.contains("line 2: the member \"text\" stands twice"), "{}", run.stderr);
+    assert_eq!(tiro.json(&["list"])["items"].as_array().unwrap().len(), 1);
 }

@@ -50,5 +50,6 @@ fn a_store_that_another_daemon_has_open_is_refused_naming_its_pid() {
     let (status, message) = second.run_to_end();
     assert_eq!(status.code(), Some(7), "{message}");
     assert!(message.contains(&format!("pid {}", first.pid())), "{message}");
+    assert!(message.contains(&format!("answers at {}", first.socket().display())), "{message}");
     check::serves_others(&first.socket());
 }

@@ -103,13 +103,12 @@ fn a_home_path_of_120_bytes_works() {
 // API-2: asked by a client or by a signal, it tells its clients, answers what is in flight, and leaves no socket.
 #[test]
 fn a_stop_is_told_to_clients_and_removes_the_socket_and_nothing_else() {
-    for by_signal in [true, false] {
+    for by_signal in [Some(Signal::SIGTERM), Some(Signal::SIGINT), Some(Signal::SIGHUP), None] {
         let mut daemon = TestDaemon::spawn();
         let mut watcher = daemon.rpc();
-        if by_signal {
-            daemon.signal(Signal::SIGTERM);
-        } else {
-            assert_eq!(daemon.rpc().call("daemon/shutdown", json!({})).unwrap(), json!({"stopping": true}));
+        match by_signal {
+            Some(signal) => daemon.signal(signal),
+            None => assert_eq!(daemon.rpc().call("daemon/shutdown", json!({})).unwrap(), json!({"stopping": true})),
         }
         let params = watcher.notification("daemon/draining");
         assert!(params["reason"].is_string());
@@ -119,6 +118,43 @@ fn a_stop_is_told_to_clients_and_removes_the_socket_and_nothing_else() {
         daemon.start();
         check::serves_others(&daemon.socket());
     }
+}
+
+// API-2: a cleaner of old files takes the socket, or its whole folder, from under a running daemon.
+#[test]
+fn a_socket_that_is_removed_under_a_running_daemon_is_made_again() {
+    let mut daemon = TestDaemon::spawn();
+    let mut before = daemon.rpc();
+    check::remember(&mut before, "kept before the socket was removed");
+    std::fs::remove_file(daemon.socket()).unwrap();
+    check::ready(&daemon.socket());
+    assert_eq!(std::fs::symlink_metadata(daemon.socket()).unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::remove_dir_all(daemon.socket().parent().unwrap()).unwrap();
+    check::ready(&daemon.socket());
+    let status: Value = daemon.rpc().ask("daemon/status", json!({}));
+    assert_eq!(status["pid"].as_i64(), Some(i64::from(daemon.pid())));
+    check::recall_contains(&mut before, "socket removed", "kept before the socket was removed");
+    let (status, message) = daemon.run_to_end();
+    assert_eq!(status.code(), Some(ALREADY_RUNNING), "its lock was not taken again: {message}");
+    daemon.terminate();
+    assert!(!daemon.socket().exists());
+}
+
+// API-2: a path that is no Unicode is a path all the same; dropped, it would lead to another store.
+#[test]
+fn a_home_and_a_socket_whose_names_are_not_unicode_are_used_as_they_are() {
+    use std::os::unix::ffi::OsStringExt;
+    let raw = |name: &[u8]| std::ffi::OsString::from_vec(name.to_vec());
+    let outer = tempfile::tempdir().unwrap();
+    let home = outer.path().join(raw(b"h\xff"));
+    let daemon = DaemonSetup::new().home(&home).spawn();
+    check::serves_others(&daemon.socket());
+    assert!(home.join("data/store.redb").exists());
+    drop(daemon);
+    let socket = outer.path().join(raw(b"s\xfe")).join("d.sock");
+    let daemon = DaemonSetup::new().env("TIRO_SOCKET", &socket).spawn();
+    assert_eq!(daemon.socket(), socket);
+    check::serves_others(&socket);
 }
 
 // API-2: a socket that another took the place of is not ours to remove.

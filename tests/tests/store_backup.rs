@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tiro_daemon::clock::{Clock, ManualClock};
-use tiro_daemon::limits::{BACKUP_INTERVAL_MS, BACKUPS_KEPT};
+use tiro_daemon::limits::{BACKUP_FIRST_MS, BACKUP_INTERVAL_MS, BACKUPS_KEPT, SET_ASIDE_KEPT};
 use tiro_daemon::store::{OpenError, OpenOptions, Progress, STORE_FILE, Store, StoreChange, StoreError, restore_folder};
 use tiro_tests::store_writes::{check_memory, numbers, options, remember};
 
@@ -69,10 +69,10 @@ fn backups_are_daily_and_seven_are_kept() {
     let clock = Arc::new(ManualClock::new(1_700_000_000_000));
     let store = Store::open(dir.path(), OpenOptions { clock: clock.clone(), ..options() }).unwrap();
     remember(&store, 1).unwrap();
-    assert_eq!(store.backup_if_due(&quiet(), &|| false).unwrap(), None, "the store is younger than a day");
+    assert_eq!(store.backup_if_due(&quiet(), &|| false).unwrap(), None, "the store was made just now");
     for day in 1..=10_u64 {
-        clock.set(clock.now_ms() + BACKUP_INTERVAL_MS);
-        let made = store.backup_if_due(&quiet(), &|| false).unwrap().expect("a day has passed");
+        clock.set(clock.now_ms() + if day == 1 { BACKUP_FIRST_MS } else { BACKUP_INTERVAL_MS });
+        let made = store.backup_if_due(&quiet(), &|| false).unwrap().expect("on the first day soon, then daily");
         assert_eq!(made.seq, day);
         assert_eq!(store.backup_if_due(&quiet(), &|| false).unwrap(), None, "twice a day");
         remember(&store, day + 1).unwrap();
@@ -237,4 +237,51 @@ fn a_missing_store_file_is_not_a_new_store() {
     assert!(matches!(refused, OpenError::Damaged { .. }) && !path.exists(), "{refused}");
     std::fs::copy(&aside, dir.path().join("store.next")).unwrap();
     assert!(check_memory(&Store::open(dir.path(), options()).unwrap(), 1).unwrap());
+}
+
+/// What stands in a folder under names that end so.
+fn ending(dir: &Path, end: &str) -> usize {
+    std::fs::read_dir(dir).unwrap().filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(end)).count()
+}
+
+// STORE-2: a restore asked for while the daily backup was under way was refused
+#[test]
+fn a_daily_backup_gives_way_to_a_restore_that_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::new(1_700_000_000_000));
+    let store = Store::open(dir.path(), OpenOptions { clock: clock.clone(), ..options() }).unwrap();
+    remember(&store, 1).unwrap();
+    store.backup(None, &quiet(), &|| false).unwrap();
+    remember(&store, 2).unwrap();
+    clock.set(clock.now_ms() + BACKUP_INTERVAL_MS);
+    std::thread::scope(|scope| {
+        // Held as a backup under way holds it, until somebody else asks.
+        let alone = store.long_work().unwrap();
+        let asked = scope.spawn(|| store.restore(None, &quiet(), &|| false));
+        assert!(matches!(store.backup_if_due(&quiet(), &|| false), Err(StoreError::Busy)));
+        drop(alone);
+        assert_eq!(asked.join().unwrap().unwrap().memories, 1);
+    });
+}
+
+// STORE-2: what restores set aside is bounded, and what one that was cut short left goes at the next opening
+#[test]
+fn files_set_aside_are_bounded_and_unfinished_ones_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path(), options()).unwrap();
+    remember(&store, 1).unwrap();
+    store.backup(None, &quiet(), &|| false).unwrap();
+    let mut newest = None;
+    for _ in 0..SET_ASIDE_KEPT + 2 {
+        newest = store.restore(None, &quiet(), &|| false).unwrap().set_aside;
+    }
+    assert_eq!(ending(dir.path(), ".replaced"), SET_ASIDE_KEPT);
+    assert!(newest.unwrap().exists());
+    store.close().unwrap();
+    for left in ["store.restoring", "store.next"] {
+        std::fs::write(dir.path().join(left), b"cut short").unwrap();
+    }
+    let store = Store::open(dir.path(), options()).unwrap();
+    assert_eq!(numbers(&store).unwrap(), [1]);
+    assert_eq!(ending(dir.path(), "store.restoring") + ending(dir.path(), "store.next"), 0);
 }

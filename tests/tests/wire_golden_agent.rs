@@ -11,8 +11,8 @@ fn a_session_and_its_turns() {
     let server = ModelServer::start();
     let url = server.base_url.clone();
     let daemon = InsideDaemon::start_with(|seams| {
-        seams.env.insert("TIRO_MODEL_BASE_URL".to_owned(), url);
-        seams.env.insert("TIRO_MODEL_NAME".to_owned(), "golden".to_owned());
+        seams.env.insert("TIRO_MODEL_BASE_URL".to_owned(), url.into());
+        seams.env.insert("TIRO_MODEL_NAME".to_owned(), "golden".into());
     });
     let mut talk = Transcript::new(daemon.rpc());
     talk.title("a session");

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use tiro_schema::settings::{unknown_section, unknown_setting};
 
 /// The file `tiro config init` writes: every line a comment, so that it changes nothing.
 pub const TEMPLATE: &str = include_str!("../../data/config.toml");
@@ -27,7 +28,8 @@ pub struct PathArgs {}
 
 /// Print what the configuration says
 ///
-/// Keys written into the file are not shown. The daemon reads it when it starts.
+/// Keys written into the file are not shown; names the daemon does not know are warned about. The daemon reads it when it
+/// starts.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tiro config show\n  tiro config show --json | jq .model")]
 pub struct ShowArgs {}
@@ -73,9 +75,19 @@ fn show(shell: &Shell) -> Outcome {
     for name in plain_keys(&value) {
         shell.note(&format!("warning: {name} holds a key in plain text; name the variable that holds it instead: apiKeyEnv"));
     }
+    unknown(&value).iter().for_each(|said| shell.note(&format!("warning: {said}")));
     hide(&mut value);
     shell.answer(&value, |value, _| toml::to_string_pretty(value).unwrap_or_default())?;
     Ok(Exit::Done)
+}
+
+/// What is said of the names the daemon does not know and so takes no notice of.
+pub fn unknown(table: &toml::Table) -> Vec<String> {
+    let settings = |section: &str, value: &toml::Value| -> Vec<String> {
+        let names = value.as_table().into_iter().flat_map(toml::Table::keys);
+        names.filter_map(|name| unknown_setting(section, name)).collect()
+    };
+    table.iter().flat_map(|(section, value)| unknown_section(section).into_iter().chain(settings(section, value))).collect()
 }
 
 /// Whether a setting of this name holds a secret itself.

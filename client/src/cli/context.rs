@@ -34,7 +34,7 @@ pub async fn run(shell: &Shell, args: ContextArgs) -> Outcome {
         (text, false) => format!("{text}\n"),
     })?;
     if result.ids.is_empty() {
-        nothing_found(shell, result.below_threshold);
+        nothing_found(shell, result.over_budget, result.below_threshold);
         return Ok(Exit::NothingFound);
     }
     Ok(Exit::Done)

@@ -7,10 +7,10 @@ pub mod unit;
 
 use super::{Exit, Failure, Outcome, Shell};
 use crate::connection::{CallError, CallOptions};
-use crate::handshake;
 use crate::launch::{self, LaunchError};
 use crate::limits::{HANDSHAKE_MAX, PROBE_MAX, PROBE_MIN, STOP_MAX};
 use crate::render::{Style, escape, size, time, wrap};
+use crate::{handshake, owner};
 use clap::{Args, Subcommand};
 use std::os::unix::process::CommandExt;
 use std::time::Instant;
@@ -46,7 +46,8 @@ pub struct RunArgs {}
 
 /// Stop the daemon
 ///
-/// It ends what it is doing and stops cleanly. Fine when it does not run. Works with a daemon of any version.
+/// It ends what it is doing and stops cleanly, as on SIGTERM, SIGINT and SIGHUP. Fine when it does not run. Works with a
+/// daemon of any version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tiro daemon stop")]
 pub struct StopArgs {}
@@ -117,7 +118,8 @@ async fn stop(shell: &Shell) -> Outcome {
 /// Tells the daemon to stop and waits until its process has ended; gives its pid where it said.
 ///
 /// # Errors
-/// [`LaunchError::NotRunning`] when there is none, [`LaunchError::TooSlow`] when it does not end.
+/// [`LaunchError::NotRunning`] when there is none, [`LaunchError::Held`] when it answers nowhere, [`LaunchError::TooSlow`]
+/// when it does not end.
 pub async fn shut_down(places: &Places) -> Result<Option<u32>, LaunchError> {
     let connection = launch::connect(places).await?;
     let pid = handshake::status(&connection).await.ok().map(|status| status.pid);
@@ -131,7 +133,7 @@ pub async fn shut_down(places: &Places) -> Result<Option<u32>, LaunchError> {
     let deadline = Instant::now() + STOP_MAX;
     tokio::time::timeout(STOP_MAX, connection.closed()).await.map_err(|_| too_slow())?;
     let mut pause = PROBE_MIN;
-    while pid.is_some_and(is_alive) {
+    while pid.is_some_and(owner::is_alive) {
         if Instant::now() > deadline {
             return Err(too_slow());
         }
@@ -139,16 +141,6 @@ pub async fn shut_down(places: &Places) -> Result<Option<u32>, LaunchError> {
         pause = (pause * 2).min(PROBE_MAX);
     }
     Ok(pid)
-}
-
-/// Whether a process is there and has not ended (a zombie has).
-fn is_alive(pid: u32) -> bool {
-    let Ok(raw) = i32::try_from(pid) else { return false };
-    if nix::sys::signal::kill(nix::unistd::Pid::from_raw(raw), None).is_err() {
-        return false;
-    }
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_none_or(|(_, rest)| !rest.starts_with('Z'))
 }
 
 async fn status(shell: &Shell) -> Outcome {
@@ -211,6 +203,11 @@ fn shown(status: &StatusResult, style: &Style) -> String {
         ("embedder", status.embedder.clone()),
         ("model", model),
     ];
+    rows.extend(status.store_bytes.map(|bytes| ("store file", size::bytes(bytes))));
+    rows.extend(status.index.as_ref().map(|index| {
+        let bytes = size::bytes(status.index_bytes.unwrap_or(0));
+        ("index", format!("{}, {bytes}", size::count(index.documents, "document", "documents")))
+    }));
     rows.extend(status.store.as_ref().map(|store| ("seq", store.seq.clone())));
     rows.push((
         "last backup",

@@ -119,8 +119,10 @@ impl From<ErrorObject> for Failure {
     fn from(error: ErrorObject) -> Self {
         let mut failure = Failure::new(exit_of(error.kind()), error.message.clone());
         if let Some(data) = &error.data {
-            failure.hint.clone_from(&data.hint);
-            failure.why.extend(data.details.iter().filter_map(|(name, value)| detail(name, value)));
+            failure.hint = hint(error.kind(), &data.hint);
+            // The message begins with the path of what is wrong.
+            let details = data.details.iter().filter(|(name, _)| *name != "path");
+            failure.why.extend(details.filter_map(|(name, value)| detail(name, value)));
             match data.outcome {
                 Some(WriteOutcome::NotDone) => failure.why.push("nothing was written".to_owned()),
                 Some(WriteOutcome::Unknown) => failure.why.push("it may or may not have been written".to_owned()),
@@ -130,6 +132,22 @@ impl From<ErrorObject> for Failure {
         failure.error = Some(Box::new(error));
         failure
     }
+}
+
+/// The daemon's hint in the words of the shell: its own speak of methods and params.
+fn hint(kind: Option<ErrorKind>, said: &str) -> String {
+    let of_kind = match kind {
+        Some(ErrorKind::InvalidParams) => "the command's --help says what it takes",
+        Some(ErrorKind::MethodNotFound) => "the daemon is older than this client: tiro daemon stop, then repeat the command",
+        Some(ErrorKind::NotFound) => "check the id: tiro list and tiro session list show what there is",
+        Some(ErrorKind::KeyReused) => "give another --key, or none: this one stands for another text",
+        Some(ErrorKind::SessionBusy) => "wait for the running turn, or begin another conversation: --new",
+        Some(ErrorKind::TurnNotActive) => "the turn has ended: tiro session show ID says how",
+        Some(ErrorKind::TooLarge) => "make it smaller",
+        _ => said,
+    };
+    let is_usual = kind.is_some_and(|kind| kind.hint() == said);
+    if is_usual { of_kind } else { said }.replace("daemon/status", "tiro daemon status")
 }
 
 /// A member of an error's data as a line.
@@ -167,6 +185,10 @@ impl From<LaunchError> for Failure {
         let failure = Failure::new(Exit::Unreachable, what).because(error.to_string());
         match error {
             LaunchError::NotRunning { .. } => Failure::new(Exit::Unreachable, error.to_string()).hint("start it: tiro daemon start"),
+            LaunchError::Held { pid, .. } => failure.hint(match pid {
+                Some(pid) => format!("it makes its socket again within seconds where it can (tiro daemon logs): repeat the command; else end it: kill {pid}, which it takes as tiro daemon stop"),
+                None => "repeat the command in some seconds; tiro daemon logs says more".to_owned(),
+            }),
             LaunchError::Trust(_) => failure.hint("this may be somebody else's folder or socket: look at it, remove it if it is not yours to keep, or set TIRO_SOCKET to a path in a folder of mode 0700"),
             LaunchError::NoProgram { .. } => failure.hint("tirod comes with tiro: put both in one folder, or tirod in PATH"),
             LaunchError::Files { .. } => failure.hint("tiro doctor checks the folders"),
@@ -231,6 +253,23 @@ mod tests {
         assert_eq!(failure.why, ["candidates: aaaa, aaab", "nothing was written"]);
         assert!(failure.hint.contains("more characters"));
         assert_eq!(failure.to_json()["error"]["data"]["kind"], "ambiguous");
+    }
+
+    #[test]
+    fn a_hint_speaks_of_commands_and_not_of_methods_and_params() {
+        let wrong = Failure::from(
+            ErrorObject::new(ErrorKind::InvalidParams, "filter.after: not an instant").with("path", "filter.after"),
+        );
+        assert!(wrong.why.is_empty() && wrong.hint.contains("--help"), "{wrong:?}");
+        let own = Failure::from(ErrorObject::new(ErrorKind::Overloaded, "x").with_hint("daemon/status says how far it is"));
+        assert_eq!(own.hint, "tiro daemon status says how far it is");
+        for kind in ErrorKind::ALL {
+            let hint = Failure::from(ErrorObject::new(*kind, "x")).hint;
+            assert!(
+                !["params", "daemon/", "turn/", "initialize lists"].iter().any(|word| hint.contains(word)),
+                "{kind:?}: {hint}"
+            );
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use super::filter::FilterArgs;
 use super::shell::{Daemon, fresh_key};
 use super::{Exit, Failure, Outcome, Shell, input};
-use crate::render::{Style, id, size, time};
+use crate::render::{Style, size, time};
 use clap::Args;
 use tiro_schema::wire::memory::{ForgetParams, ForgetResult};
 
@@ -13,13 +13,13 @@ const EXAMPLES: &str = "\
 Examples:
   tiro forget 3f2a9c1d
   tiro forget --from-session chat-17 --dry-run
-  tiro forget -t scratch --space work
-  tiro forget -t scratch --json | jq -r '.ids[]' | tiro undo -      (takes it back)";
+  tiro forget -t scratch --space work --yes
+  tiro forget -t scratch --yes --json | jq -r '.ids[]' | tiro undo -      (takes it back)";
 
 /// Hide memories everywhere at once
 ///
-/// By ids, or by filter flags in one space. A filter on a terminal is counted and confirmed first; --yes goes ahead.
-/// What is forgotten is found by nothing any more; until the time shown `tiro undo ID` brings it back.
+/// By ids, or by filter flags in one space. What a filter fits is counted and confirmed first; --yes goes ahead, and is
+/// needed where nobody can be asked (a pipe, a script, --json). What is forgotten is found by nothing any more; until the time shown `tiro undo ID` brings it back.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ForgetArgs {
@@ -31,7 +31,7 @@ pub struct ForgetArgs {
     /// Only count
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Go ahead without asking
     #[arg(long, short)]
     yes: bool,
 }
@@ -52,25 +52,15 @@ pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
         }
     }
     let mut daemon = shell.daemon().await?;
-    if params.filter.is_some() && !args.dry_run && !args.yes && shell.can_ask() {
+    if params.filter.is_some() && !args.dry_run && !args.yes {
+        let space = params.space.clone().unwrap_or_default();
         let count = count(&mut daemon, &params).await?;
-        if count == 0 {
-            shell.note("nothing found");
-            return Ok(Exit::NothingFound);
-        }
-        let space = params.space.as_deref().unwrap_or_default();
-        let question = format!("forget {} of {space}?", size::count(count, "memory", "memories"));
-        if !input::confirmed(shell, &question)? {
+        if count > 0 && !input::agreed(shell, false, &format!("forget {} of {space}?", memories(count)))? {
             return Ok(Exit::Failed);
         }
     }
     let result: ForgetResult = daemon.call("memory/forget", &params).await?;
-    shell.answer(&result, |result, style| said(result, args.dry_run, style))?;
-    if result.count == 0 {
-        shell.note("nothing found");
-        return Ok(Exit::NothingFound);
-    }
-    Ok(Exit::Done)
+    tell(shell, &result, args.dry_run)
 }
 
 async fn count(daemon: &mut Daemon, params: &ForgetParams) -> Result<u64, Failure> {
@@ -78,27 +68,63 @@ async fn count(daemon: &mut Daemon, params: &ForgetParams) -> Result<u64, Failur
     Ok(daemon.call::<_, ForgetResult>("memory/forget", &params).await?.count)
 }
 
-/// On a terminal a sentence; in a pipe the ids, one a line.
+fn memories(count: u64) -> String {
+    size::count(count, "memory", "memories")
+}
+
+/// Tells what was forgotten, or would be; with `--json` the result alone.
+///
+/// # Errors
+/// As the stream says.
+pub fn tell(shell: &Shell, result: &ForgetResult, dry_run: bool) -> Outcome {
+    shell.answer(result, |result, style| said(result, dry_run, style))?;
+    if result.count == 0 {
+        shell.note("nothing found");
+        return Ok(Exit::NothingFound);
+    }
+    if !shell.out.terminal && !shell.global.json {
+        shell.note(sentence(result, dry_run, &shell.out).trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+/// On a terminal what was done and how to take it back; in a pipe the ids, one a line.
 fn said(result: &ForgetResult, dry_run: bool, style: &Style) -> String {
     if !style.terminal {
         return result.ids.iter().map(|id| format!("{id}\n")).collect();
     }
-    let memories = size::count(result.count, "memory", "memories");
-    if dry_run {
-        return format!("would forget {memories}\n");
-    }
     if result.count == 0 {
         return String::new();
     }
-    let until =
-        result.undo_until.as_ref().map_or_else(String::new, |at| format!("; can be undone until {}", time::minute(at, style)));
-    let mut text = format!("forgot {memories}{until}\n");
+    let mut text = sentence(result, dry_run, style);
     match result.ids.as_slice() {
-        [one] => text.push_str(&style.dim(&format!("tiro undo {one}\n"))),
-        ids => ids.iter().take(5).for_each(|one| text.push_str(&style.dim(&format!("  {}\n", id(one, style))))),
+        _ if dry_run => {}
+        ids if ids.len() <= IDS_IN_COMMAND_MAX => {
+            text.push_str(&style.dim(&format!("take it back: tiro undo {}\n", ids.join(" "))))
+        }
+        ids => {
+            text.push_str(&style.dim("take it back: tiro undo ID..., or tiro undo - with ids on its standard input; the ids:\n"));
+            ids.iter().for_each(|one| text.push_str(&style.dim(&format!("  {one}\n"))));
+        }
     }
     text
 }
+
+/// What was done, and until when it can be undone.
+fn sentence(result: &ForgetResult, dry_run: bool, style: &Style) -> String {
+    let memories = memories(result.count);
+    if dry_run {
+        return format!("would forget {memories}; nothing was changed\n");
+    }
+    let until = result
+        .undo_until
+        .as_ref()
+        .map_or_else(String::new, |at| format!("; until {} tiro undo brings them back", time::minute(at, style)));
+    format!("forgot {memories}{until}\n")
+}
+
+/// Ids that are shown as one command.
+const IDS_IN_COMMAND_MAX: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -106,13 +132,18 @@ mod tests {
     use tiro_schema::wire::Timestamp;
 
     #[test]
-    fn the_answer_says_until_when_it_can_be_undone() {
+    fn the_answer_says_until_when_and_how_it_can_be_undone() {
         let at = Timestamp("2026-03-12T12:00:00.000Z".into());
-        let result = ForgetResult { count: 1, ids: vec!["3f2a9c1d-1".into()], seq: "1-2".into(), undo_until: Some(at) };
-        let shown = said(&result, false, &Style { terminal: true, colour: false, width: 80 });
-        assert!(shown.contains("forgot 1 memory; can be undone until 2026-03-1"), "{shown}");
+        let terminal = Style { terminal: true, colour: false, width: 80 };
+        let mut result = ForgetResult { count: 1, ids: vec!["3f2a9c1d-1".into()], seq: "1-2".into(), undo_until: Some(at) };
+        let shown = said(&result, false, &terminal);
+        assert!(shown.contains("forgot 1 memory; until 2026-03-1"), "{shown}");
         assert!(shown.contains("tiro undo 3f2a9c1d-1"));
         assert_eq!(said(&result, false, &Style::PLAIN), "3f2a9c1d-1\n");
-        assert!(said(&result, true, &Style { terminal: true, colour: false, width: 80 }).starts_with("would forget"));
+        assert_eq!(said(&result, true, &terminal), "would forget 1 memory; nothing was changed\n");
+        result.ids = (0..9).map(|n| format!("id-{n}")).collect();
+        result.count = 9;
+        let shown = said(&result, false, &terminal);
+        assert!(shown.contains("tiro undo -") && result.ids.iter().all(|id| shown.contains(id.as_str())), "{shown}");
     }
 }

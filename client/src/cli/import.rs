@@ -2,7 +2,7 @@
 //!
 //! Must not know: what a line may hold; the daemon judges it.
 
-use super::shell::Daemon;
+use super::shell::{Daemon, fresh_key};
 use super::{Exit, Failure, Outcome, Shell, progress};
 use crate::limits::{IMPORT_BATCH_BYTES, IMPORT_BATCH_LINES, IMPORT_LINE_BYTES_MAX, IMPORT_REFUSED_MAX};
 use crate::render::{Style, escape, size};
@@ -18,15 +18,16 @@ use tiro_schema::wire::memory::{ImportParams, ImportResult};
 const EXAMPLES: &str = "\
 Examples:
   tiro import memories.jsonl
-  tiro import notes.jsonl --space work --dry-run
+  tiro import notes.jsonl --space work --dry-run      (every line, whatever space it names)
   echo '{\"text\":\"the retro is on Fridays\",\"category\":\"fact\"}' | tiro import -";
 
 /// Memories from JSON Lines
 ///
 /// A line is an object with `text` and whatever else `tiro export` writes: space, kind, category, tags, entities,
 /// importance, pinned, occurredAt, source {session, position, speaker, program, uri}. Lines that cannot be taken are
-/// reported with their number; the others go in. Repeating the command on the same file takes nothing twice, so an
-/// import that was interrupted is simply run again.
+/// reported with their number; the others go in. Repeating the command on the same file takes nothing twice and counts what
+/// is there as known, so an import that was interrupted is simply run again. --space is where every line goes, over the
+/// space a line names.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ImportArgs {
@@ -53,6 +54,8 @@ struct Report {
     lines: u64,
     created: u64,
     duplicate: u64,
+    /// Lines that named another space than `--space`.
+    moved: u64,
     refused_count: u64,
     /// The first [`IMPORT_REFUSED_MAX`].
     refused: Vec<Refused>,
@@ -97,22 +100,41 @@ struct Batch {
     lines: Vec<Value>,
     numbers: Vec<u64>,
     bytes: usize,
-    /// Runs over every line so far, so that equal batches at different places have different keys.
-    hash: xxhash_rust::xxh3::Xxh3,
 }
 
 impl Batch {
     fn add(&mut self, number: u64, line: &[u8], value: Value) {
-        self.hash.update(&number.to_le_bytes());
-        self.hash.update(line);
         self.bytes += line.len();
-        self.lines.push(value);
+        self.lines.push(with_id(number, line, value));
         self.numbers.push(number);
     }
 
     fn is_full(&self) -> bool {
         self.lines.len() >= IMPORT_BATCH_LINES || self.bytes >= IMPORT_BATCH_BYTES
     }
+}
+
+/// A line that is to be kept whatever is there already, and names no id, gets one made of its words and its place in the
+/// file: so it too is known when the file comes again.
+fn with_id(number: u64, line: &[u8], mut value: Value) -> Value {
+    if value["verbatim"] == Value::Bool(true)
+        && let Value::Object(members) = &mut value
+        && !members.contains_key("id")
+    {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        hash.update(&number.to_le_bytes());
+        hash.update(line.trim_ascii());
+        let id = uuid::Builder::from_custom_bytes(hash.digest128().to_be_bytes()).into_uuid();
+        members.insert("id".to_owned(), Value::String(id.to_string()));
+    }
+    value
+}
+
+/// Puts a line into the space of the command line; whether it named another.
+fn put_into(space: &str, value: &mut Value) -> bool {
+    let Value::Object(members) = value else { return false };
+    let named = members.insert("space".to_owned(), Value::String(space.to_owned()));
+    named.is_some_and(|named| named.as_str() != Some(space))
 }
 
 /// Runs the command.
@@ -130,18 +152,21 @@ pub async fn run(shell: &Shell, args: ImportArgs) -> Outcome {
         let Some(line) = next_line(&mut input, &mut read)? else { break };
         match judged(&line) {
             Ok(None) => continue,
-            Ok(Some(value)) => batch.add(number, &line, value),
+            Ok(Some(mut value)) => {
+                report.moved += u64::from(space.as_deref().is_some_and(|space| put_into(space, &mut value)));
+                batch.add(number, &line, value);
+            }
             Err(reason) => report.refuse(number, reason),
         }
         report.lines += 1;
         if batch.is_full() {
-            send(&mut daemon, &mut batch, &mut report, space.as_deref(), args.dry_run).await?;
+            send(&mut daemon, &mut batch, &mut report, args.dry_run).await?;
             bar.set_position(read);
         }
     }
-    send(&mut daemon, &mut batch, &mut report, space.as_deref(), args.dry_run).await?;
+    send(&mut daemon, &mut batch, &mut report, args.dry_run).await?;
     bar.finish_and_clear();
-    shell.answer(&report, |report, style| said(report, args.dry_run, style))?;
+    shell.answer(&report, |report, style| said(report, args.dry_run, space.as_deref().unwrap_or_default(), style))?;
     if !shell.global.json {
         report.refused.iter().for_each(|refused| eprintln!("line {}: {}", refused.line, escape::terminal_line(&refused.reason)));
     }
@@ -200,31 +225,22 @@ fn judged(line: &[u8]) -> Result<Option<Value>, String> {
     if text.is_empty() {
         return Ok(None);
     }
-    match serde_json::from_str::<Value>(text) {
-        Ok(value @ Value::Object(_)) => Ok(Some(value)),
+    match tiro_schema::strict::parse(text.as_bytes()).map(|parsed| (parsed.value, parsed.duplicate)) {
+        Ok((_, Some(name))) => Err(format!("the member {name:?} stands twice")),
+        Ok((value @ Value::Object(_), None)) => Ok(Some(value)),
         Ok(_) => Err("not a JSON object".to_owned()),
         Err(error) => Err(format!("not JSON: {error}")),
     }
 }
 
-async fn send(
-    daemon: &mut Daemon,
-    batch: &mut Batch,
-    report: &mut Report,
-    space: Option<&str>,
-    dry_run: bool,
-) -> Result<(), Failure> {
+async fn send(daemon: &mut Daemon, batch: &mut Batch, report: &mut Report, dry_run: bool) -> Result<(), Failure> {
     if batch.lines.is_empty() {
         return Ok(());
     }
-    // The same lines at the same place of a file have the same key: a batch that was taken answers as it did.
-    let key = (!dry_run).then(|| format!("import-{:032x}", batch.hash.digest128()));
-    let params = ImportParams {
-        lines: std::mem::take(&mut batch.lines),
-        space: space.map(str::to_owned),
-        dry_run: dry_run.then_some(true),
-        key,
-    };
+    // A key of its own: a batch that is sent again, as the daemon went away, is taken once. What an earlier run took is
+    // known by its words or its id.
+    let key = fresh_key().filter(|_| !dry_run);
+    let params = ImportParams { lines: std::mem::take(&mut batch.lines), space: None, dry_run: dry_run.then_some(true), key };
     let numbers = std::mem::take(&mut batch.numbers);
     batch.bytes = 0;
     let result: ImportResult = daemon.call("memory/import", &params).await?;
@@ -232,7 +248,7 @@ async fn send(
     Ok(())
 }
 
-fn said(report: &Report, dry_run: bool, style: &Style) -> String {
+fn said(report: &Report, dry_run: bool, space: &str, style: &Style) -> String {
     let would = if dry_run { "would be " } else { "" };
     let mut text = format!(
         "{}: {} {would}new, {} known already, {} refused\n",
@@ -241,6 +257,13 @@ fn said(report: &Report, dry_run: bool, style: &Style) -> String {
         report.duplicate,
         report.refused_count
     );
+    if report.moved > 0 {
+        let lines = size::count(report.moved, "line", "lines");
+        text.push_str(&format!(
+            "{lines} named another space: {would}put into {}, as --space says\n",
+            escape::terminal_line(space)
+        ));
+    }
     if !report.unknown_fields.is_empty() {
         let names: Vec<String> =
             report.unknown_fields.iter().map(|(name, count)| format!("{} ({count})", escape::terminal_line(name))).collect();
@@ -260,6 +283,7 @@ mod tests {
     fn lines_are_judged_before_they_are_sent() {
         assert!(judged(b"\xef\xbb\xbf{\"text\":\"x\"}\r\n").unwrap().is_some());
         assert!(judged(b"  \n").unwrap().is_none());
+        assert_eq!(judged(b"{\"text\":\"a\",\"text\":\"b\"}").unwrap_err(), "the member \"text\" stands twice");
         for bad in [&b"[1]"[..], b"{", b"\xff", b"text"] {
             assert!(judged(bad).is_err());
         }
@@ -295,13 +319,20 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_a_batch_depends_on_its_lines_and_their_place() {
-        let key = |first: u64| {
-            let mut batch = Batch::default();
-            batch.add(first, b"{}", Value::Null);
-            batch.hash.digest128()
-        };
-        assert_eq!(key(1), key(1));
-        assert_ne!(key(1), key(2));
+    fn a_line_that_is_kept_whatever_is_there_has_an_id_of_its_words_and_place() {
+        let id = |number: u64, line: &str| with_id(number, line.as_bytes(), serde_json::from_str(line).unwrap())["id"].clone();
+        let line = "{\"text\":\"x\",\"verbatim\":true}";
+        assert_eq!(id(1, line), id(1, line));
+        assert_ne!(id(1, line), id(2, line));
+        assert_eq!(id(1, "{\"text\":\"x\"}"), Value::Null);
+        assert_eq!(id(1, "{\"text\":\"x\",\"verbatim\":true,\"id\":\"i\"}"), "i");
+    }
+
+    #[test]
+    fn the_space_of_the_command_line_is_over_that_of_a_line() {
+        let mut line = serde_json::json!({"text": "x", "space": "old"});
+        assert!(put_into("new", &mut line) && line["space"] == "new");
+        assert!(!put_into("new", &mut line));
+        assert!(!put_into("new", &mut serde_json::json!({"text": "x"})));
     }
 }

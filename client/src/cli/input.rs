@@ -89,6 +89,20 @@ pub fn confirmed(shell: &Shell, question: &str) -> Result<bool, Failure> {
     Ok(yes)
 }
 
+/// Whether something that hides or replaces much may go ahead: `--yes` was given, or a person says so.
+///
+/// # Errors
+/// A usage error when nobody can be asked.
+pub fn agreed(shell: &Shell, yes: bool, question: &str) -> Result<bool, Failure> {
+    match (yes, shell.can_ask()) {
+        (true, _) => Ok(true),
+        (false, true) => confirmed(shell, question),
+        (false, false) => {
+            Err(Failure::usage(format!("{question} nobody can be asked here, so nothing was changed")).hint("--yes goes ahead"))
+        }
+    }
+}
+
 /// An instant: RFC 3339, `2026-03-05`, `2026-03-05 14:00` (in this machine's zone), `now`, `today`, `yesterday`, or a
 /// length of time ago (`3 days ago`, `2h ago`).
 ///

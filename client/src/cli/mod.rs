@@ -25,6 +25,7 @@ mod remember;
 mod session;
 mod shell;
 mod show;
+mod space;
 mod store;
 mod undo;
 
@@ -60,7 +61,6 @@ pub struct Global {
     about = "A memory for you and your tools, on this machine",
     long_about = LONG_ABOUT,
     after_long_help = AFTER_HELP,
-    disable_help_subcommand = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -123,6 +123,8 @@ enum Command {
     #[command(subcommand)]
     Session(session::SessionCommand),
     #[command(subcommand)]
+    Space(space::SpaceCommand),
+    #[command(subcommand)]
     Store(store::StoreCommand),
     #[command(subcommand)]
     Daemon(daemon::DaemonCommand),
@@ -181,6 +183,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Import(args) => import::run(shell, args).await,
         Command::Export(args) => export::run(shell, args).await,
         Command::Session(command) => session::run(shell, command).await,
+        Command::Space(command) => space::run(shell, command).await,
         Command::Store(command) => store::run(shell, command).await,
         Command::Daemon(command) => daemon::run(shell, command).await,
         Command::Doctor(args) => doctor::run(shell, args).await,

@@ -109,17 +109,38 @@ pub async fn run(shell: &Shell, args: RecallArgs) -> Outcome {
         shell.note(&format!("the answer may be less than whole: {degraded}"));
     }
     if result.hits.is_empty() {
-        nothing_found(shell, result.below_threshold);
+        nothing_found(shell, result.over_budget, result.below_threshold);
         return Ok(Exit::NothingFound);
     }
     Ok(Exit::Done)
 }
 
-/// Says that nothing was found, and how near the rest was.
-pub fn nothing_found(shell: &Shell, below_threshold: u32) {
-    let near = match below_threshold {
-        0 => String::new(),
-        n => format!(" ({} too weak; --threshold 0 shows all)", size::count(u64::from(n), "candidate was", "candidates were")),
-    };
-    shell.note(&format!("nothing found{near}"));
+/// Says that nothing was found, and why: too long for the budget, or not near enough.
+pub fn nothing_found(shell: &Shell, over_budget: u32, below_threshold: u32) {
+    shell.note(&nothing(over_budget, below_threshold));
+}
+
+fn nothing(over_budget: u32, below_threshold: u32) -> String {
+    let memories = |n: u32, one: &str, many: &str| size::count(u64::from(n), one, many);
+    match (over_budget, below_threshold) {
+        (0, 0) => "nothing found".to_owned(),
+        (0, n) => {
+            format!("nothing found; {} not near enough (--threshold 0 shows all)", memories(n, "memory was", "memories were"))
+        }
+        (n, _) => format!(
+            "{} found, but nothing fits the token budget: give a larger --token-budget",
+            memories(n, "memory was", "memories were")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_found_is_told_with_its_reason() {
+        assert_eq!(nothing(0, 1), "nothing found; 1 memory was not near enough (--threshold 0 shows all)");
+        assert!(nothing(2, 9).starts_with("2 memories were found, but nothing fits the token budget"));
+    }
 }

@@ -156,7 +156,7 @@ async fn delete(shell: &Shell, args: DeleteArgs) -> Outcome {
     let session: Session = daemon.call("session/get", &SessionIdParams { session_id: args.id }).await?;
     let short = id(&session.session_id, &shell.err);
     let question = format!("delete the conversation {short} with {}?", size::count(session.message_count, "message", "messages"));
-    if !args.yes && shell.can_ask() && !input::confirmed(shell, &question)? {
+    if !input::agreed(shell, args.yes, &question)? {
         return Ok(Exit::Failed);
     }
     let params = SessionDeleteParams { session_id: session.session_id, key: fresh_key() };

@@ -40,13 +40,14 @@ pub struct BackupArgs {
 
 /// Put a backup in the place of the store
 ///
-/// The store there is now is set aside, not deleted. Without PATH the newest backup that is whole is taken.
+/// The store there is now is set aside, not deleted. Without PATH the newest backup that is whole is taken. Asks first; --yes
+/// goes ahead, and is needed where nobody can be asked (a pipe, a script, --json).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tiro store restore\n  tiro store restore ~/.local/share/tiro/backups/2026-03-05.tiro --yes")]
 pub struct RestoreArgs {
     /// The backup; the newest good one when absent
     path: Option<PathBuf>,
-    /// Do not ask
+    /// Go ahead without asking
     #[arg(long, short)]
     yes: bool,
 }
@@ -66,9 +67,16 @@ pub async fn run(shell: &Shell, command: StoreCommand) -> Outcome {
     }
 }
 
-/// The daemon's current folder is not ours: paths go to it absolute.
-fn absolute(path: Option<&Path>) -> Option<String> {
-    path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned())
+/// The daemon's current folder is not ours: paths go to it absolute. They go as text, so one that is no Unicode is refused and
+/// never taken for another.
+fn absolute(path: Option<&Path>) -> Result<Option<String>, Failure> {
+    let Some(path) = path else { return Ok(None) };
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match whole.into_os_string().into_string() {
+        Ok(text) => Ok(Some(text)),
+        Err(raw) => Err(Failure::usage(format!("{} is no Unicode path", Path::new(&raw).display()))
+            .hint("give the file, or its folder, a name in Unicode")),
+    }
 }
 
 async fn verify(shell: &Shell) -> Outcome {
@@ -93,7 +101,7 @@ fn verified(result: &VerifyResult, style: &Style) -> String {
 }
 
 async fn backup(shell: &Shell, args: BackupArgs) -> Outcome {
-    let params = StoreParams { path: absolute(args.path.as_deref()) };
+    let params = StoreParams { path: absolute(args.path.as_deref())? };
     let mut daemon = shell.daemon().await?;
     let result: BackupResult = progress::call(shell, &mut daemon, "store/backup", &params, "backing up").await?;
     shell.answer(&result, |result, style| {
@@ -108,10 +116,10 @@ async fn backup(shell: &Shell, args: BackupArgs) -> Outcome {
 
 async fn restore(shell: &Shell, args: RestoreArgs) -> Outcome {
     let which = args.path.as_ref().map_or_else(|| "the newest good backup".to_owned(), |path| path.display().to_string());
-    if !args.yes && shell.can_ask() && !input::confirmed(shell, &format!("put {which} in the place of the store?"))? {
+    if !input::agreed(shell, args.yes, &format!("put {which} in the place of the store?"))? {
         return Ok(Exit::Failed);
     }
-    let params = StoreParams { path: absolute(args.path.as_deref()) };
+    let params = StoreParams { path: absolute(args.path.as_deref())? };
     let result: RestoreResult = match shell.daemon().await {
         Ok(mut daemon) => progress::call(shell, &mut daemon, "store/restore", &params, "restoring").await?,
         Err(failure) if failure.exit == Exit::Damaged => offline(shell, params.path.as_deref()).await?,
@@ -175,7 +183,11 @@ mod tests {
 
     #[test]
     fn paths_go_to_the_daemon_absolute() {
-        assert!(absolute(Some(Path::new("x.backup"))).is_some_and(|path| path.starts_with('/') && path.ends_with("/x.backup")));
-        assert_eq!(absolute(None), None);
+        use std::os::unix::ffi::OsStrExt;
+        let path = absolute(Some(Path::new("x.backup"))).ok().flatten();
+        assert!(path.is_some_and(|path| path.starts_with('/') && path.ends_with("/x.backup")));
+        assert!(absolute(None).is_ok_and(|path| path.is_none()));
+        let raw = std::ffi::OsStr::from_bytes(b"/b/\xff.redb");
+        assert!(absolute(Some(Path::new(raw))).is_err_and(|failure| failure.exit == Exit::Usage));
     }
 }

@@ -22,6 +22,11 @@ pub fn list(items: &[Memory], style: &Style) -> String {
             if !matches!(item.status, Open::Known(Status::Active)) {
                 words = format!("[{}] {words}", item.status);
             }
+            for (word, at) in [("from", &item.valid_from), ("until", &item.valid_to)] {
+                if let Some(at) = at {
+                    words = format!("[valid {word} {}] {words}", time::day(at, style));
+                }
+            }
             if item.pinned {
                 words = format!("* {words}");
             }
@@ -107,6 +112,10 @@ mod tests {
         let shown = list(&[memory()], &Style { terminal: true, colour: false, width: 60 });
         assert_eq!(shown.lines().count(), 1);
         assert!(shown.contains("* [archived] 喜欢深色主题"), "{shown}");
+        let mut lapsed = memory();
+        lapsed.valid_to = Some(tiro_schema::wire::Timestamp("2026-03-04T12:00:00.000Z".into()));
+        let shown = list(&[lapsed], &Style { terminal: true, colour: false, width: 90 });
+        assert!(shown.contains("* [valid until 2026-03-0"), "{shown}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use tiro_schema::settings::{unknown_section, unknown_setting};
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -119,15 +120,6 @@ pub struct LimitsSection {
     pub store_cache_mib: Option<usize>,
 }
 
-/// Every name the file may hold, by section.
-const KNOWN: &[(&str, &[&str])] = &[
-    ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
-    ("embedding", &["provider"]),
-    ("memory", &["lexicalWeight", "hnswFrom"]),
-    ("agent", &["steps"]),
-    ("limits", &["storeCacheMib"]),
-];
-
 /// Reads the file; one that is not there is empty. Gives what it says and what a person should know about it.
 ///
 /// # Errors
@@ -150,15 +142,9 @@ fn read(text: &str) -> Result<(FileConfig, Vec<String>), String> {
     let table: toml::Table = toml::from_str(text).map_err(|error| place(text, &error))?;
     let mut warnings = Vec::new();
     for (section, value) in &table {
-        let Some((_, names)) = KNOWN.iter().find(|(name, _)| name == section) else {
-            warnings.push(format!("{section} is not a section Tiro knows: ignored"));
-            continue;
-        };
-        for name in value.as_table().into_iter().flat_map(toml::Table::keys) {
-            if !names.contains(&name.as_str()) {
-                warnings.push(format!("{section}.{name} is not a setting Tiro knows: ignored (known: {})", names.join(", ")));
-            }
-        }
+        warnings.extend(unknown_section(section));
+        let names = value.as_table().into_iter().flat_map(toml::Table::keys);
+        warnings.extend(names.filter_map(|name| unknown_setting(section, name)));
     }
     let config: FileConfig = toml::from_str(text).map_err(|error| place(text, &error))?;
     if config.model.api_key.is_some() {

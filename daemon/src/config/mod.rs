@@ -49,7 +49,7 @@ impl Config {
     pub fn load(env: &EnvMap, home: Option<&Path>, socket: Option<&Path>) -> Result<Self, ConfigError> {
         let places = paths::find(env, Overrides { home, socket })?;
         let (file, warnings) = file::load(&places.config_file())?;
-        let start_clock_at_ms = match env.get("TIRO_TEST_NOW").filter(|text| !text.is_empty()) {
+        let start_clock_at_ms = match paths::text(env, "TIRO_TEST_NOW") {
             Some(text) => Some(crate::clock::parse(text).map_err(|why| ConfigError::Env { name: "TIRO_TEST_NOW", why })?.0),
             None => None,
         };
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_clock_can_be_set_for_tests_and_nonsense_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let mut env = EnvMap::from([("TIRO_HOME".to_owned(), dir.path().display().to_string())]);
+        let mut env = EnvMap::from([("TIRO_HOME".to_owned(), dir.path().into())]);
         assert_eq!(Config::load(&env, None, None).unwrap().start_clock_at_ms, None);
         env.insert("TIRO_TEST_NOW".into(), "2026-03-05T12:00:00Z".into());
         assert_eq!(Config::load(&env, None, None).unwrap().start_clock_at_ms, Some(1_772_712_000_000));

@@ -2,6 +2,7 @@
 //!
 //! Must not know: what the reply leads to.
 
+use super::clean::{clean_reply, clean_text, hide_forgotten};
 use super::prompt;
 use super::turn::{Run, model_failure};
 use crate::agent::{Event, Note};
@@ -87,6 +88,7 @@ impl Run {
         let mut shortened = 0;
         loop {
             self.turn.model_calls += 1;
+            hide_forgotten(&*self.inner.memories, &mut self.parts);
             let mut open = OpenItems::default();
             let heard = self.listen(with_tools, &mut open).await?;
             return match heard {
@@ -165,7 +167,10 @@ impl Run {
         Ok(())
     }
 
+    /// What is kept, told and read again is free of secrets; the calls run as the model made them, and are refused where they hold one.
     async fn keep_reply(&mut self, reply: ModelReply, open: OpenItems) -> Result<Event, SessionError> {
+        let (has_text, is_cut, calls) = (!reply.text.trim().is_empty(), reply.is_cut(), reply.tool_calls.clone());
+        let reply = clean_reply(reply);
         self.turn.input_tokens = self.turn.input_tokens.saturating_add(reply.usage.input_tokens);
         self.turn.output_tokens = self.turn.output_tokens.saturating_add(reply.usage.output_tokens);
         if !reply.text.trim().is_empty() {
@@ -173,10 +178,10 @@ impl Run {
         }
         let mut events = Vec::new();
         if let Some((item_id, text)) = open.thinking {
-            events.push(completed(item_id, ItemKind::Thinking, ContentBlock::Thinking { text, opaque: None }));
+            events.push(completed(item_id, ItemKind::Thinking, ContentBlock::Thinking { text: clean_text(text), opaque: None }));
         }
         if let Some((item_id, text)) = open.text {
-            events.push(completed(item_id, ItemKind::Text, ContentBlock::Text { text }));
+            events.push(completed(item_id, ItemKind::Text, ContentBlock::Text { text: clean_text(text) }));
         }
         for (at, call) in reply.tool_calls.iter().enumerate() {
             let item_id = match open.calls.get(at) {
@@ -191,12 +196,9 @@ impl Run {
             self.names.insert(call.id.clone(), call.name.clone());
         }
         let content = assistant_blocks(&reply);
-        let is_cut = reply.is_cut();
         let partial = is_cut && reply.tool_calls.is_empty();
         let messages = if content.is_empty() { Vec::new() } else { vec![NewMessage { role: Role::Assistant, content, partial }] };
         self.journal(messages, events).await?;
-        let has_text = !reply.text.trim().is_empty();
-        let calls = reply.tool_calls.clone();
         if !reply.is_empty() {
             let said = ChatMessage::Assistant { text: reply.text, tool_calls: reply.tool_calls, opaque: reply.opaque };
             self.parts.turn.push(said);
@@ -209,11 +211,12 @@ impl Run {
         let mut events = Vec::new();
         let mut content = Vec::new();
         if let Some((item_id, text)) = open.thinking {
-            let block = ContentBlock::Thinking { text, opaque: None };
+            let block = ContentBlock::Thinking { text: clean_text(text), opaque: None };
             events.push(completed(item_id, ItemKind::Thinking, block.clone()));
             content.push(block);
         }
         if let Some((item_id, text)) = open.text {
+            let text = clean_text(text);
             self.turn.text.clone_from(&text);
             let block = ContentBlock::Text { text };
             events.push(completed(item_id, ItemKind::Text, block.clone()));

@@ -18,6 +18,18 @@ pub trait Memories: Send + Sync {
 
     /// `memory/remember`.
     fn remember(&self, caller: Caller, params: RememberParams) -> MemoryFuture<RememberResult>;
+
+    /// A text that holds what `memory/context` gave earlier, without what was forgotten since; none when nothing was.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn without_forgotten(&self, text: &str) -> Result<Option<String>, ErrorObject>;
+
+    /// Whether a memory whose id begins so is forgotten.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn is_forgotten(&self, id: &str) -> Result<bool, ErrorObject>;
 }
 
 impl Memories for Memory {
@@ -29,5 +41,13 @@ impl Memories for Memory {
     fn remember(&self, caller: Caller, params: RememberParams) -> MemoryFuture<RememberResult> {
         let memory = self.clone();
         Box::pin(async move { memory.remember(&caller, params).await.map_err(ErrorObject::from) })
+    }
+
+    fn without_forgotten(&self, text: &str) -> Result<Option<String>, ErrorObject> {
+        Memory::without_forgotten(self, text).map_err(ErrorObject::from)
+    }
+
+    fn is_forgotten(&self, id: &str) -> Result<bool, ErrorObject> {
+        Memory::is_forgotten(self, id).map_err(ErrorObject::from)
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! Must not know: sockets. What a turn does next is decided in `agent`; what is kept is written by `session`.
 
+mod clean;
 mod items;
 mod lanes;
 mod memories;

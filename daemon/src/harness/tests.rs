@@ -10,11 +10,11 @@ use crate::store::{OpenOptions, Store};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::path::Path;
-use tiro_schema::ErrorKind;
 use tiro_schema::wire::Open;
 use tiro_schema::wire::memory::{ContextResult, RecallParams, RememberOutcome, RememberParams, RememberResult, Strength};
 use tiro_schema::wire::session::{ContentBlock, Message, SessionDeleteParams, SessionMessagesParams, SessionNewParams};
 use tiro_schema::wire::turn::{Budget, IfBusy, TerminationReason, Turn, TurnInput, TurnStartParams, TurnStatus};
+use tiro_schema::{ErrorKind, ErrorObject};
 
 /// Keeps texts in a list; finds those that share a word with the question.
 #[derive(Default)]
@@ -33,6 +33,7 @@ impl Memories for FewWords {
             recall_id: String::new(),
             strength: Strength::Good.into(),
             below_threshold: 0,
+            over_budget: 0,
         };
         Box::pin(async move { Ok(result) })
     }
@@ -41,6 +42,14 @@ impl Memories for FewWords {
         self.kept.lock().push(params);
         let outcome = Open::Known(RememberOutcome::Created);
         Box::pin(async move { Ok(RememberResult { outcome, id: None, seq: None, related: vec![], reason: None, error: None }) })
+    }
+
+    fn without_forgotten(&self, _: &str) -> Result<Option<String>, ErrorObject> {
+        Ok(None)
+    }
+
+    fn is_forgotten(&self, _: &str) -> Result<bool, ErrorObject> {
+        Ok(false)
     }
 }
 

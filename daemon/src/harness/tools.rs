@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tiro_schema::DEFAULT_SPACE;
 use tiro_schema::wire::Open;
-use tiro_schema::wire::memory::{Category, Filter, RecallParams, RememberOutcome, RememberParams, Source};
+use tiro_schema::wire::memory::{Category, Filter, RecallParams, RememberOutcome, RememberParams, RememberResult, Source};
 
 const CATEGORIES: [&str; 8] = ["identity", "preference", "constraint", "goal", "fact", "event", "conclusion", "other"];
 
@@ -136,7 +136,7 @@ async fn remember(context: &ToolContext, call_id: &str, arguments: &Value) -> To
         ..RememberParams::default()
     };
     match context.memories.remember(context.caller.clone(), params).await {
-        Ok(kept) => remembered(&kept.outcome, kept.reason.as_deref()),
+        Ok(kept) => remembered(&kept),
         Err(error) => ToolResult::error(format!("It was not kept: {}. Tell the user.", error.message)),
     }
 }
@@ -149,18 +149,31 @@ fn space_for(category: Option<Category>, own: &str) -> String {
     }
 }
 
-fn remembered(outcome: &Open<RememberOutcome>, reason: Option<&str>) -> ToolResult {
-    match outcome {
-        Open::Known(RememberOutcome::Refused | RememberOutcome::Failed) => ToolResult::error(format!(
-            "It was not kept ({}). Do not try again with the same text; tell the user.",
-            reason.unwrap_or("refused")
-        )),
-        Open::Known(RememberOutcome::Duplicate) => ToolResult::ok("This was remembered already."),
-        Open::Known(RememberOutcome::Conflict) => {
-            ToolResult::ok("Kept, beside a memory that says otherwise. Ask the user which is right.")
+/// What stands before the id of the memory in the result of `memory_remember`.
+const KEPT_AS: &str = "id ";
+/// Characters of an id that a result names.
+const ID_CHARS: usize = 8;
+
+fn remembered(kept: &RememberResult) -> ToolResult {
+    let said = match &kept.outcome {
+        Open::Known(RememberOutcome::Refused | RememberOutcome::Failed) => {
+            let reason = kept.reason.as_deref().unwrap_or("refused");
+            return ToolResult::error(format!("It was not kept ({reason}). Do not try again with the same text; tell the user."));
         }
-        _ => ToolResult::ok("Kept."),
+        Open::Known(RememberOutcome::Duplicate) => "This was remembered already.",
+        Open::Known(RememberOutcome::Conflict) => "Kept, beside a memory that says otherwise. Ask the user which is right.",
+        _ => "Kept.",
+    };
+    match kept.id.as_ref().and_then(|id| id.get(..ID_CHARS)) {
+        Some(id) => ToolResult::ok(format!("{said} {KEPT_AS}{id}")),
+        None => ToolResult::ok(said),
     }
+}
+
+/// The first characters of the id in a result of `memory_remember`; none when nothing was kept.
+pub(super) fn kept_id(result: &str) -> Option<&str> {
+    let (_, id) = result.rsplit_once(KEPT_AS)?;
+    (id.len() == ID_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(id)
 }
 
 #[cfg(test)]
@@ -173,6 +186,24 @@ mod tests {
         assert_eq!(space_for(Some(Category::Preference), "work"), "personal");
         assert_eq!(space_for(Some(Category::Fact), "work"), "work");
         assert_eq!(space_for(None, "work"), "work");
+    }
+
+    // MEM-9
+    #[test]
+    fn the_result_of_a_keeping_names_what_was_kept() {
+        let kept = |outcome, id: Option<&str>| RememberResult {
+            outcome: Open::Known(outcome),
+            id: id.map(str::to_owned),
+            seq: None,
+            related: vec![],
+            reason: None,
+            error: None,
+        };
+        let whole = Some("01234567-89ab-4def-8123-456789abcdef");
+        let told = remembered(&kept(RememberOutcome::Created, whole)).text;
+        assert_eq!((told.as_str(), kept_id(&told)), ("Kept. id 01234567", Some("01234567")));
+        assert_eq!(kept_id(&remembered(&kept(RememberOutcome::Refused, None)).text), None);
+        assert_eq!(kept_id("Kept."), None);
     }
 
     // TOOL-1

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a decision is made, who follows the session, which turn comes next.
 
+use super::clean::clean_text;
 use super::tools::{self, ToolContext};
 use super::{Inner, prompt};
 use crate::agent::{Cause, Effect, Event, PlannedCall, StepConfig, StepState, Synthetic, ToolInfo, ToolOutcome, step};
@@ -193,6 +194,7 @@ impl Run {
                 (prompt::synthetic(&synthetic, &known, first), is_error)
             }
         };
+        let text = clean_text(text);
         let name = self.names.get(&call_id).cloned().unwrap_or_default();
         let block = ContentBlock::ToolResult { call_id: call_id.clone(), name: name.clone(), text: text.clone(), is_error };
         let item_id = self.next_item();

@@ -45,18 +45,18 @@ impl Harness {
         if let Some(turn_id) = self.known(key.as_ref())? {
             return Ok(TurnStartResult { turn_id });
         }
-        inner.model.provider().await.map_err(|reason| SessionError::ModelNotConfigured { reason })?;
         let budget = params.budget.clone().unwrap_or_default();
         let turn = TurnRecord {
             id: Uuid::new_v4().into_bytes(),
             session: session.key,
             status: turn_status_code(TurnStatus::Queued),
             steps_max: steps_max(budget.steps.or(inner.settings.steps))?,
-            tokens_max: budget.tokens.unwrap_or(0),
-            time_ms_max: budget.ms.unwrap_or(0),
+            tokens_max: limit("budget.tokens", budget.tokens)?,
+            time_ms_max: limit("budget.ms", budget.ms)?,
             input_json,
             ..TurnRecord::default()
         };
+        inner.model.provider().await.map_err(|reason| SessionError::ModelNotConfigured { reason })?;
         let place = inner.lanes.reserve(session.key, params.if_busy.unwrap_or_default()).map_err(|full| match full {
             Full::Busy => SessionError::Busy { session: id_text(&session.id) },
             Full::TooMany => SessionError::Overloaded { what: "turns wait in this session" },
@@ -269,6 +269,14 @@ fn steps_max(asked: Option<u32>) -> Result<u32, SessionError> {
     match asked.unwrap_or(limits::AGENT_STEPS_DEFAULT) {
         steps if (1..=limits::AGENT_STEPS_MAX).contains(&steps) => Ok(steps),
         _ => Err(SessionError::invalid("budget.steps", format!("between 1 and {}", limits::AGENT_STEPS_MAX))),
+    }
+}
+
+/// A limit as the turn's row holds it, where 0 is none; one of 0 would let nothing happen, and is a mistake.
+fn limit(path: &'static str, asked: Option<u64>) -> Result<u64, SessionError> {
+    match asked {
+        Some(0) => Err(SessionError::invalid(path, "at least 1; leave it out for no limit")),
+        other => Ok(other.unwrap_or(0)),
     }
 }
 

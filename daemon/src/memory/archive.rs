@@ -4,6 +4,7 @@
 
 use super::fingerprint::{canonical, fingerprint};
 use super::place::claim_fingerprint;
+use super::undo::leave_one_current;
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
 use crate::store::WriteTx;
@@ -19,11 +20,8 @@ impl Memory {
     pub async fn archive(&self, caller: &Caller, params: IdsParams) -> Result<SeqResult, MemoryError> {
         no_pin(&params)?;
         self.change_all(caller, "memory/archive", params, |_, record| {
-            (record.status != STATUS_ARCHIVED).then(|| MemoryRecord {
-                status: STATUS_ARCHIVED,
-                change: CHANGE_ARCHIVED,
-                ..record.clone()
-            })
+            let archived = || MemoryRecord { status: STATUS_ARCHIVED, change: CHANGE_ARCHIVED, ..record.clone() };
+            Ok((record.status != STATUS_ARCHIVED).then(archived))
         })
         .await
     }
@@ -31,12 +29,18 @@ impl Memory {
     /// Brings memories back from the archive: current again, or superseded where another took their place. Others stay as they are.
     ///
     /// # Errors
-    /// As `archive`.
+    /// As `archive`, and `UndoInTheWay` where it would leave two memories current of which one took the other's place.
     pub async fn restore(&self, caller: &Caller, params: IdsParams) -> Result<SeqResult, MemoryError> {
         no_pin(&params)?;
-        self.change_all(caller, "memory/restore", params, |_, record| {
+        self.change_all(caller, "memory/restore", params, |tx, record| {
+            if record.status != STATUS_ARCHIVED {
+                return Ok(None);
+            }
             let status = if record.superseded_by.is_some() { STATUS_SUPERSEDED } else { STATUS_ACTIVE };
-            (record.status == STATUS_ARCHIVED).then(|| MemoryRecord { status, change: CHANGE_RESTORED, ..record.clone() })
+            if status == STATUS_ACTIVE {
+                leave_one_current(tx, record, None)?;
+            }
+            Ok(Some(MemoryRecord { status, change: CHANGE_RESTORED, ..record.clone() }))
         })
         .await
     }

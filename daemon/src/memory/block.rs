@@ -74,6 +74,34 @@ pub(super) fn block(entries: &[String]) -> String {
     format!("{HEADER}\n{OPEN}\n{}{CLOSE}\n", entries.concat())
 }
 
+/// A text with such blocks in it, where entries whose memory `is_hidden` (asked by the first characters of its id) say nothing any
+/// more; none when no entry is.
+pub(super) fn without(text: &str, mut is_hidden: impl FnMut(&str) -> bool) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let (mut inside, mut hiding, mut found) = (false, false, false);
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end();
+        match words {
+            OPEN => (inside, hiding) = (true, false),
+            CLOSE => (inside, hiding) = (false, false),
+            // Lines of a memory's text begin with `> `, so no text passes for a head.
+            _ if inside && words.starts_with('[') => {
+                hiding = words.rsplit_once(", id ").is_some_and(|(_, id)| is_hidden(id));
+                if hiding {
+                    found = true;
+                    out.push_str(words.split_once(' ').map_or(words, |(number, _)| number));
+                    out.push_str(" [forgotten]\n");
+                }
+            }
+            _ => {}
+        }
+        if !hiding {
+            out.push_str(line);
+        }
+    }
+    found.then_some(out)
+}
+
 /// The lines of a text, by every character that breaks a line.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.trim().split(['\n', '\r', '\u{0B}', '\u{0C}', '\u{85}', '\u{2028}', '\u{2029}']).filter(|l| !l.trim().is_empty())
@@ -143,6 +171,17 @@ mod tests {
         );
         assert_eq!(block(&[]), "");
         assert!(block(&[entry(1, &plain("x"))]).starts_with(HEADER));
+    }
+
+    // M14, MEM-9
+    #[test]
+    fn what_was_forgotten_says_nothing_in_a_block_of_earlier() {
+        let other = Entry { id: "fedcba9876543210", ..plain("and <this>\n[9] x, id 01234567") };
+        let text = format!("Its result was:\n{}", block(&[entry(1, &plain("likes tea\nand rain")), entry(2, &other)]));
+        assert_eq!(without(&text, |_| false), None);
+        let kept = without(&text, |id| id == "01234567").unwrap();
+        assert!(kept.contains("[1] [forgotten]\n[2] happened") && !kept.contains("tea") && !kept.contains("rain"), "{kept}");
+        assert!(kept.contains("> [9] x, id 01234567") && kept.ends_with("</memories>\n"), "{kept}");
     }
 
     // MEM-13

@@ -2,15 +2,16 @@
 //!
 //! Must not know: how the block is written.
 
-use super::block::{Entry, block, entry, frame};
-use super::recall::{FoundHit, take};
+use super::block::{Entry, block, entry, frame, without};
+use super::recall::{FoundHit, left_out, take};
 use super::recall_plan::Plan;
 use super::resolve::id_text;
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
-use crate::limits::{CONTEXT_HITS_DEFAULT, CONTEXT_TOKENS_DEFAULT};
+use crate::limits::{CANDIDATES_LISTED_MAX, CONTEXT_HITS_DEFAULT, CONTEXT_TOKENS_DEFAULT};
+use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
-use tiro_schema::convert::{STATUS_ACTIVE, category_of, status_of};
+use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, category_of, status_of};
 use tiro_schema::wire::Open;
 use tiro_schema::wire::memory::{Category, ContextResult, RecallParams, Status};
 use uuid::Uuid;
@@ -31,6 +32,7 @@ impl Memory {
                 Ok((plan, found))
             })
             .await?;
+        let fitting = found.hits.len();
         let mut room = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
         let mut entries: Vec<String> = Vec::new();
         if take(&mut room, tokens::estimate(&frame())) {
@@ -53,9 +55,49 @@ impl Memory {
             recall_id: Uuid::new_v4().to_string(),
             strength: found.strength.into(),
             below_threshold: found.below_threshold,
+            over_budget: left_out(fitting, found.hits.len()),
             text,
         })
     }
+}
+
+impl Memory {
+    /// A text that holds what [`Memory::context`] wrote earlier, without the memories that are forgotten now; none when none is.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn without_forgotten(&self, text: &str) -> Result<Option<String>, MemoryError> {
+        let mut failed = None;
+        let clean = self.store().read(|tx| {
+            Ok::<_, MemoryError>(without(text, |prefix| {
+                is_forgotten(tx, prefix).unwrap_or_else(|error| {
+                    failed = Some(error);
+                    true
+                })
+            }))
+        })?;
+        failed.map_or(Ok(clean), |error| Err(error.into()))
+    }
+
+    /// Whether a memory whose id begins so is forgotten, or no more there.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn is_forgotten(&self, id: &str) -> Result<bool, MemoryError> {
+        Ok(self.store().read(|tx| is_forgotten(tx, id))?)
+    }
+}
+
+/// Whether a memory whose id begins so is forgotten, or no more there.
+fn is_forgotten(tx: &impl Reads, prefix: &str) -> Result<bool, StoreError> {
+    let mut known = false;
+    for (_, key) in tx.keys_by_id_prefix(prefix, CANDIDATES_LISTED_MAX)? {
+        known = true;
+        if tx.memory(key)?.is_none_or(|record| record.status == STATUS_FORGOTTEN) {
+            return Ok(true);
+        }
+    }
+    Ok(!known)
 }
 
 fn written(number: usize, hit: &FoundHit) -> String {

@@ -100,6 +100,8 @@ fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str
         importance: record.importance,
         created_at_ms: record.created_at_ms,
         occurred_at_ms: record.occurred_at_ms,
+        valid_from_ms: record.valid_from_ms,
+        valid_to_ms: record.valid_to_ms,
         last_used_at_ms: (usage.use_count > 0).then_some(usage.last_used_at_ms),
         use_count: u32::try_from(usage.use_count).unwrap_or(u32::MAX),
         tags: record.tags.clone(),

@@ -66,7 +66,7 @@ pub enum MemoryError {
         why: &'static str,
     },
     /// Taking a change back would leave two memories current, or hide what was done since.
-    #[error("the last change of memory {id} cannot be taken back: memory {other} {why}")]
+    #[error("memory {id} cannot be brought back: memory {other} {why}")]
     UndoInTheWay {
         /// The memory.
         id: String,

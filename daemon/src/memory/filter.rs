@@ -47,6 +47,7 @@ impl Sieve {
             after_ms: time("filter.after", f.after.as_ref())?,
             before_ms: time("filter.before", f.before.as_ref())?,
             statuses: statuses.iter().filter_map(|s| index::Status::from_code(*s)).collect(),
+            valid_at_ms: None,
         };
         for (path, n) in [
             ("filter.kinds", index.kinds.len()),
@@ -60,9 +61,10 @@ impl Sieve {
         Ok(Sieve { index, statuses })
     }
 
-    /// The same for the index.
-    pub fn for_index(&self) -> index::Filter {
-        self.index.clone()
+    /// The same for the index: what is asked for current memories alone gives what holds at `now_ms`. A filter that names other
+    /// statuses asks for what was, and so for what held once or is yet to hold.
+    pub fn for_index(&self, now_ms: i64) -> index::Filter {
+        index::Filter { valid_at_ms: (self.statuses == [STATUS_ACTIVE]).then_some(now_ms), ..self.index.clone() }
     }
 
     /// Whether a status passes.

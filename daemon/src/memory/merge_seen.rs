@@ -25,7 +25,16 @@ pub(super) fn told_again(known: &MemoryRecord, draft: &Draft, seq: u64, now_ms: 
     union(&mut next.entities, &draft.entities, ENTITIES_MAX);
     next.pinned |= draft.pinned;
     next.explicit |= draft.explicit;
+    // What had lapsed, or is yet to hold, holds from now on as it is told now.
+    if !holds_at(known, now_ms) {
+        (next.valid_from_ms, next.valid_to_ms) = (draft.valid_from_ms, draft.valid_to_ms);
+    }
     next
+}
+
+/// Whether what a memory tells holds at an instant.
+fn holds_at(record: &MemoryRecord, at_ms: i64) -> bool {
+    record.valid_from_ms.is_none_or(|from| from <= at_ms) && record.valid_to_ms.is_none_or(|to| at_ms < to)
 }
 
 /// Keeps the first source and the newest ones.
@@ -62,6 +71,14 @@ mod tests {
             Judged::Draft(draft) => *draft,
             Judged::Refused(reason) => panic!("{reason}"),
         }
+    }
+
+    // MEM-8: found by nobody, it was still taken for known
+    #[test]
+    fn what_had_lapsed_holds_again_when_it_is_told_again() {
+        let lapsed = MemoryRecord { valid_to_ms: Some(50), ..MemoryRecord::default() };
+        assert_eq!(told_again(&lapsed, &draft("s"), 2, 40).valid_to_ms, Some(50));
+        assert_eq!(told_again(&lapsed, &draft("s"), 2, 50).valid_to_ms, None);
     }
 
     // M2

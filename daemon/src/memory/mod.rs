@@ -39,6 +39,7 @@ mod supersede;
 mod undo;
 mod update;
 mod verify;
+mod when;
 
 pub use catch_up::IndexProgress;
 pub use error::MemoryError;

@@ -19,7 +19,7 @@ impl Memory {
     pub async fn pin(&self, caller: &Caller, params: IdsParams) -> Result<SeqResult, MemoryError> {
         let pinned = params.pinned.unwrap_or(true);
         self.change_all(caller, "memory/pin", params, move |_, record| {
-            (record.pinned != pinned).then(|| MemoryRecord { pinned, change: CHANGE_PINNED, ..record.clone() })
+            Ok((record.pinned != pinned).then(|| MemoryRecord { pinned, change: CHANGE_PINNED, ..record.clone() }))
         })
         .await
     }
@@ -30,7 +30,7 @@ impl Memory {
         caller: &Caller,
         method: &'static str,
         params: IdsParams,
-        change: impl Fn(&mut WriteTx, &MemoryRecord) -> Option<MemoryRecord> + Send + 'static,
+        change: impl Fn(&mut WriteTx, &MemoryRecord) -> Result<Option<MemoryRecord>, MemoryError> + Send + 'static,
     ) -> Result<SeqResult, MemoryError> {
         let key = Key::of(method, "", params.key.as_deref(), &params)?;
         let (memory, caller) = (self.clone(), caller.clone());
@@ -39,7 +39,7 @@ impl Memory {
                 let records = resolve_all(tx, &params.ids)?;
                 let mut seq = memory.store().seq();
                 for record in &records {
-                    let Some(next) = change(tx, record) else { continue };
+                    let Some(next) = change(tx, record)? else { continue };
                     let next =
                         MemoryRecord { version: record.version + 1, seq: tx.next_seq(), recorded_at_ms: tx.now_ms(), ..next };
                     memory.mark_current(tx, record, &next)?;

@@ -6,13 +6,13 @@ use super::documents::{embed_query, memory_of, touch};
 use super::passages::passages;
 use super::recall_plan::Plan;
 use super::resolve::id_text;
-use super::{Memory, MemoryError};
+use super::{Memory, MemoryError, when};
 use crate::caller::Caller;
 use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
 use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
 use std::collections::HashMap;
-use tiro_index::{DecayParams, Query, Weights};
+use tiro_index::{DecayParams, Query, TimeSpan, Weights};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
 use tiro_schema::wire::memory::{
@@ -69,6 +69,7 @@ impl Memory {
                 Ok((plan, found))
             })
             .await?;
+        let fitting = found.hits.len();
         if let Some(budget) = plan.token_budget {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
@@ -81,6 +82,7 @@ impl Memory {
             served_by: found.served_by,
             degraded: found.degraded,
             below_threshold: found.below_threshold,
+            over_budget: left_out(fitting, found.hits.len()),
             hits: found.hits.into_iter().map(|hit| wire_hit(hit, &plan, self)).collect(),
         })
     }
@@ -121,8 +123,8 @@ impl Memory {
             text: &plan.query,
             vector: vector.as_deref(),
             spaces: names.keys().copied().collect(),
-            filter: plan.sieve.for_index(),
-            spans: Vec::new(),
+            filter: plan.sieve.for_index(self.now_ms()),
+            spans: spans(&plan.query, self.now_ms()),
             mode: match plan.mode {
                 Mode::Hybrid => tiro_index::Mode::Hybrid,
                 Mode::Lexical => tiro_index::Mode::Lexical,
@@ -232,6 +234,11 @@ pub(super) fn take(room: &mut u32, tokens: u32) -> bool {
     fits
 }
 
+/// How many were found and left out.
+pub(super) fn left_out(found: usize, kept: usize) -> u32 {
+    u32::try_from(found - kept).unwrap_or(u32::MAX)
+}
+
 pub(super) fn strength(strength: tiro_index::Strength) -> Strength {
     match strength {
         tiro_index::Strength::None => Strength::None,
@@ -314,4 +321,10 @@ fn features(of: &tiro_index::Features, mode: Mode, lexical_weight: f32) -> Vec<F
         weight: if alone.is_some() { 1.0 } else { part.weight },
     })
     .collect()
+}
+
+/// The stretches of time a question names.
+fn spans(question: &str, now_ms: i64) -> Vec<TimeSpan> {
+    let spans = when::spans(question, now_ms, None);
+    spans.into_iter().map(|span| TimeSpan { from_ms: span.from_ms, to_ms: span.to_ms }).collect()
 }

@@ -4,11 +4,13 @@
 //! Must not know: memories, the store, or what becomes of a text that holds one.
 
 mod checks;
+mod redact;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod values;
 
+pub use redact::{redact, redact_json};
 use regex::{Regex, RegexSet, RegexSetBuilder};
 use rules::{RULES, Rule};
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! `memory/stats`: what a space holds, and how the index is.
+//! `memory/stats`: what a space holds, and how far the index is with it; and what `daemon/status` says of the whole index.
 //!
 //! Must not know: sizes of anything but what the store and the index say.
 
@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use tiro_schema::convert::{STATUS_FORGOTTEN, category_of, kind_of, status_of};
 use tiro_schema::wire::Open;
-use tiro_schema::wire::memory::{Category, IndexState, Kind, StatsParams, StatsResult, Status};
+use tiro_schema::wire::daemon::IndexState;
+use tiro_schema::wire::memory::{Category, Kind, SpaceIndexState, StatsParams, StatsResult, Status};
 
 /// Counts of the last space asked for: they are read from every record, and hold until the next write.
 #[derive(Default)]
@@ -24,10 +25,30 @@ struct Counts {
     by_status: BTreeMap<String, u64>,
     by_category: BTreeMap<String, u64>,
     by_kind: BTreeMap<String, u64>,
+    text_bytes: u64,
 }
 
 impl Memory {
-    /// Counts of a space and the state of the index. A space that does not exist counts as empty.
+    /// How far the index is, over all spaces.
+    pub fn index_state(&self) -> IndexState {
+        let index = self.index().standing(None);
+        IndexState {
+            documents: index.documents as u64,
+            overlay: index.overlay as u64,
+            applied_seq: index.seq,
+            tantivy_seq: index.lexical_seq,
+            snapshot_seq: index.snapshot_seq,
+            hnsw_spaces: index.graphs as u64,
+            degraded: index.degraded,
+        }
+    }
+
+    /// Bytes of the index on disk.
+    pub fn index_bytes(&self) -> u64 {
+        self.index().disk_bytes()
+    }
+
+    /// Counts of a space and the state of the index for it. A space that does not exist counts as empty.
     ///
     /// # Errors
     /// `Invalid` about params, and the store's.
@@ -38,21 +59,17 @@ impl Memory {
             let id = memory.store().read(|tx| Ok::<_, StoreError>(tx.space_by_name(&space)?.map(|s| s.id)))?;
             let counts = id.map(|id| memory.counts(id)).transpose()?.unwrap_or_default();
             memory.audit_read(&caller, "memory/stats", &id.map(|id| vec![(id, 0)]).unwrap_or_default());
-            let index = memory.index().stats();
+            let index = id.map(|id| memory.index().standing(Some(id))).unwrap_or_default();
             Ok(StatsResult {
                 space,
                 by_status: counts.by_status,
                 by_category: counts.by_category,
                 by_kind: counts.by_kind,
-                store_bytes: memory.store().stats().file_bytes,
-                index_bytes: index.disk_bytes,
-                index: IndexState {
+                text_bytes: counts.text_bytes,
+                index: SpaceIndexState {
                     documents: index.documents as u64,
                     overlay: index.overlay as u64,
-                    applied_seq: index.seq,
-                    tantivy_seq: index.lexical_seq,
-                    snapshot_seq: index.snapshot_seq,
-                    vectors: "exact".to_owned(),
+                    vectors: if index.graphs > 0 { "hnsw" } else { "exact" }.to_owned(),
                     degraded: index.degraded,
                 },
             })
@@ -71,6 +88,7 @@ impl Memory {
         self.store().read(|tx| {
             tx.memories_of_space(space, 0..=u64::MAX, Direction::Ascending, &mut |record| {
                 if record.status != STATUS_FORGOTTEN {
+                    counts.text_bytes += record.text.len() as u64;
                     let status = Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string();
                     let category = Open::from(category_of(record.category).unwrap_or(Category::Other)).to_string();
                     let kind = Open::from(kind_of(record.kind).unwrap_or(Kind::Episodic)).to_string();

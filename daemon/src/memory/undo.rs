@@ -43,17 +43,17 @@ impl Memory {
         if change == CHANGE_CREATED {
             return self.take_back_successor(tx, record)?.ok_or_else(|| nothing("it is as it was first kept"));
         }
-        if change == CHANGE_FORGOTTEN {
-            if tx.now_ms().saturating_sub(record.recorded_at_ms) > UNDO_FORGET_MS {
-                return Err(nothing("it was forgotten more than seven days ago"));
-            }
-            leave_one_current(tx, record)?;
+        if change == CHANGE_FORGOTTEN && tx.now_ms().saturating_sub(record.recorded_at_ms) > UNDO_FORGET_MS {
+            return Err(nothing("it was forgotten more than seven days ago"));
         }
         let before = tx.memory_version(record.key, version - 1)?.ok_or_else(|| nothing("the version before is not kept"))?;
         let successor = match (change, record.superseded_by) {
             (CHANGE_SUPERSEDED, Some(by)) => successor(tx, record, version, by)?,
             _ => None,
         };
+        if before.status == STATUS_ACTIVE && record.status != STATUS_ACTIVE {
+            leave_one_current(tx, record, successor.as_ref().map(|new| new.key))?;
+        }
         let mut written = vec![self.write_back(tx, record, &before)?];
         if let Some(new) = successor {
             written.push(self.hide_one(tx, &new)?);
@@ -70,6 +70,7 @@ impl Memory {
         let Some(old) = tx.memory(old)?.filter(|o| o.superseded_by == Some(new.key)) else { return Ok(None) };
         let Some((version, CHANGE_SUPERSEDED)) = last_change(tx, &old)? else { return Ok(None) };
         let Some(before) = tx.memory_version(old.key, version - 1)? else { return Ok(None) };
+        leave_one_current(tx, &old, Some(new.key))?;
         let hidden = self.hide_one(tx, new)?;
         let restored = self.write_back(tx, &old, &before)?;
         Ok(Some(vec![hidden, restored]))
@@ -112,18 +113,48 @@ fn successor(tx: &impl Reads, old: &MemoryRecord, version: u32, by: u64) -> Resu
     Ok(Some(new))
 }
 
-/// Refuses to bring a forgotten memory back while the one whose place it took is current again.
-fn leave_one_current(tx: &impl Reads, record: &MemoryRecord) -> Result<(), MemoryError> {
-    let Some(old) = record.supersedes else { return Ok(()) };
-    match tx.memory(old)?.filter(|o| o.status == STATUS_ACTIVE && o.superseded_by != Some(record.key)) {
-        Some(old) => Err(MemoryError::UndoInTheWay {
-            id: id_text(&record.id),
-            other: id_text(&old.id),
-            why: "whose place it took is current again",
-            hint: "supersede that memory with what is to hold, or forget it first",
-        }),
-        None => Ok(()),
+/// Refuses to make a memory current while another of its line is: one whose place it took, or one that took the place of it or of
+/// one before it. `hidden` is a memory that is about to be hidden, and so stands in nobody's way.
+pub(super) fn leave_one_current(tx: &impl Reads, record: &MemoryRecord, hidden: Option<u64>) -> Result<(), MemoryError> {
+    let in_the_way = |other: &MemoryRecord, why, hint| {
+        Err(MemoryError::UndoInTheWay { id: id_text(&record.id), other: id_text(&other.id), why, hint })
+    };
+    let is_other = |other: &MemoryRecord| other.status == STATUS_ACTIVE && other.key != record.key && Some(other.key) != hidden;
+    let (mut line, mut older) = (taken_by(tx, record)?, record.supersedes);
+    for _ in 0..UNDO_VERSIONS_MAX {
+        let Some(old) = older.map(|key| tx.memory(key)).transpose()?.flatten() else { break };
+        if is_other(&old) {
+            let hint = "supersede that memory with what is to hold, or forget it first";
+            return in_the_way(&old, "whose place it took is current again", hint);
+        }
+        line.extend(old.superseded_by.map(|by| (old.key, by)));
+        older = old.supersedes;
     }
+    for (mut old, by) in line {
+        let mut newer = Some(by);
+        for _ in 0..UNDO_VERSIONS_MAX {
+            let Some(new) = newer.map(|key| tx.memory(key)).transpose()?.flatten() else { break };
+            if new.key == record.key || new.supersedes != Some(old) {
+                break;
+            }
+            if is_other(&new) {
+                return in_the_way(&new, "took its place and is current", "forget that memory first");
+            }
+            (old, newer) = (new.key, new.superseded_by);
+        }
+    }
+    Ok(())
+}
+
+/// The memories that ever took a memory's place, each with its key. Its links of today say nothing of a supersession that was taken
+/// back and came again: its versions do.
+fn taken_by(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<(u64, u64)>, StoreError> {
+    let mut takers: Vec<(u64, u64)> = Vec::new();
+    for version in (1..=record.version).rev().take(UNDO_VERSIONS_MAX) {
+        let Some(earlier) = tx.memory_version(record.key, version)? else { break };
+        takers.extend(earlier.superseded_by.map(|by| (record.key, by)).filter(|taker| !takers.contains(taker)));
+    }
+    Ok(takers)
 }
 
 /// The memory of a whole id, a forgotten one too, or of a prefix.

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)] // taking over a descriptor that the environment names
 
 use super::socket::Listening;
-use crate::paths::EnvMap;
+use crate::paths::{EnvMap, text};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::socket::{AddressFamily, SockaddrLike, SockaddrStorage, getsockname, getsockopt, sockopt};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -29,7 +29,7 @@ pub enum ActivationError {
 /// # Errors
 /// When something else was inherited.
 pub fn inherited(env: &EnvMap) -> Result<Option<Listening>, ActivationError> {
-    let number = |name: &str| env.get(name).and_then(|value| value.parse::<i64>().ok());
+    let number = |name: &str| text(env, name).and_then(|value| value.parse::<i64>().ok());
     if number("LISTEN_PID") != Some(i64::from(std::process::id())) {
         return Ok(None);
     }

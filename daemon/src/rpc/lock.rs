@@ -46,7 +46,8 @@ fn owner(pid: Option<u32>) -> String {
 /// The lock; given up when dropped.
 #[derive(Debug)]
 pub struct SocketLock {
-    _file: Flock<File>,
+    file: Flock<File>,
+    path: PathBuf,
 }
 
 impl SocketLock {
@@ -75,18 +76,27 @@ impl SocketLock {
                 }
                 Err((_, errno)) => return Err(io(errno.into())),
             };
-            let at_path = std::fs::symlink_metadata(path).map(|m| (m.dev(), m.ino()));
-            let ours = file.metadata().map(|m| (m.dev(), m.ino())).map_err(io)?;
-            if at_path.ok() != Some(ours) {
+            if !stands_at(&file, path) {
                 continue;
             }
             file.set_len(0).map_err(io)?;
             file.rewind().map_err(io)?;
             writeln!(file, "{}", std::process::id()).map_err(io)?;
-            return Ok(SocketLock { _file: file });
+            return Ok(SocketLock { file, path: path.into() });
         }
         Err(LockError::Untrusted { path: path.into(), why: "somebody keeps replacing it" })
     }
+
+    /// Whether the name still leads to the file that is locked; if not, another daemon can take the lock of that name.
+    pub fn is_in_place(&self) -> bool {
+        stands_at(&self.file, &self.path)
+    }
+}
+
+/// Whether this file stands at this path.
+fn stands_at(file: &File, path: &Path) -> bool {
+    let at_path = std::fs::symlink_metadata(path).map(|m| (m.dev(), m.ino()));
+    at_path.is_ok_and(|at_path| file.metadata().is_ok_and(|ours| (ours.dev(), ours.ino()) == at_path))
 }
 
 /// Checks that the file is a plain one of ours, closed to others.

@@ -2,7 +2,7 @@
 //!
 //! Pure. Must not know: which methods there are, or the connection.
 
-use super::{scan, strict};
+use super::scan;
 use crate::limits::{FRAME_DEPTH_MAX, FRAME_ELEMENTS_MAX, REQUEST_ID_BYTES_MAX};
 use serde_json::{Map, Value};
 use tiro_schema::wire::{JSONRPC, RequestId};
@@ -78,7 +78,7 @@ pub fn read(line: &[u8]) -> Result<Incoming, Refusal> {
             ));
         }
     }
-    let parsed = strict::parse(line).map_err(|error| {
+    let parsed = tiro_schema::strict::parse(line).map_err(|error| {
         let message = if std::str::from_utf8(line).is_err() {
             "the line is not UTF-8".to_owned()
         } else {

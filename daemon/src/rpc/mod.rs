@@ -4,6 +4,7 @@
 
 pub mod activation;
 pub mod budget;
+pub mod door;
 pub mod frame;
 pub mod front;
 pub mod handshake;
@@ -16,7 +17,6 @@ pub mod request;
 pub mod scan;
 pub mod serve;
 pub mod socket;
-pub mod strict;
 pub mod writer;
 
 pub use front::Front;

@@ -71,6 +71,12 @@ fn identity(metadata: &std::fs::Metadata) -> Identity {
 }
 
 impl SocketFile {
+    /// Whether the name still leads to the socket we made. To be asked while that socket is open: its inode cannot be
+    /// used again until then.
+    pub fn is_in_place(&self) -> bool {
+        std::fs::symlink_metadata(&self.path).is_ok_and(|m| (m.dev(), m.ino()) == (self.identity.0, self.identity.1))
+    }
+
     /// Removes the file, if it is still the one we made.
     pub fn remove(self) {
         if std::fs::symlink_metadata(&self.path).is_ok_and(|m| identity(&m) == self.identity)

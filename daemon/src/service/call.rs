@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tiro_schema::{ErrorKind, ErrorObject};
 
-/// Reads the params of a verb; `_meta` is left out.
+/// Reads the params of a verb; `_meta` is left out, wherever it stands.
 ///
 /// # Errors
 /// `invalidParams` with the path to what does not fit.
@@ -16,10 +16,20 @@ pub fn read_params<P: DeserializeOwned>(mut params: Value) -> Result<P, ErrorObj
     if params.is_null() {
         params = Value::Object(serde_json::Map::new());
     }
-    if let Value::Object(members) = &mut params {
-        members.shift_remove("_meta");
-    }
+    leave_meta_out(&mut params);
     crate::params::read(params).map_err(|misfit| invalid_params(&misfit.path, &misfit.message))
+}
+
+/// Takes every `_meta` out. Nesting is bounded where frames are read.
+fn leave_meta_out(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.shift_remove("_meta");
+            members.values_mut().for_each(leave_meta_out);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_meta_out),
+        _ => {}
+    }
 }
 
 /// Writes the result of a verb.
@@ -62,7 +72,7 @@ mod tests {
     #[test]
     fn params_that_do_not_fit_name_their_path() {
         // API-1
-        let good = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": "a"}, "_meta": {"x": 1}});
+        let good = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": "a", "_meta": {"y": 1}}, "_meta": {"x": 1}});
         assert!(read_params::<InitializeParams>(good.clone()).is_ok());
         let mut wrong = good.clone();
         wrong["protocol"]["max"] = json!("one");

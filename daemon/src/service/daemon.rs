@@ -33,6 +33,10 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         state = "draining";
     }
     let facts = &reception.facts;
+    let service = match &readiness {
+        Readiness::Ready(service) => Some(service),
+        _ => None,
+    };
     write_result(StatusResult {
         daemon: program(),
         protocol: protocol(),
@@ -43,19 +47,13 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         data_dir: facts.data_dir.display().to_string(),
         clients: reception.clients(),
         store,
-        model: match &readiness {
-            Readiness::Ready(service) => service.harness.model().state(),
-            _ => facts.model.clone(),
-        },
-        embedder: match &readiness {
-            Readiness::Ready(service) => service.embedder.clone(),
-            _ => String::new(),
-        },
+        model: service.map_or_else(|| facts.model.clone(), |service| service.harness.model().state()),
+        embedder: service.map(|service| service.embedder.clone()).unwrap_or_default(),
         resident_bytes: resident_bytes(),
-        last_backup_at: match &readiness {
-            Readiness::Ready(service) => service.last_backup_at(),
-            _ => None,
-        },
+        store_bytes: service.map(|service| service.store.stats().file_bytes),
+        index_bytes: service.map(|service| service.memory.index_bytes()),
+        index: service.map(|service| service.memory.index_state()),
+        last_backup_at: service.and_then(|service| service.last_backup_at()),
         starting,
     })
 }

@@ -121,6 +121,25 @@ fn result(block: ContentBlock) -> Option<ChatMessage> {
     }
 }
 
+/// What stands in the place of an answer that never came.
+const NO_ANSWER: &str = "[this turn ended without an answer]";
+
+/// Puts a note behind every prompt whose turn ended without a word of the model, so that no prompt runs into the next one.
+fn with_every_prompt_answered(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
+    let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
+    let none = || ChatMessage::Assistant { text: NO_ANSWER.to_owned(), tool_calls: Vec::new(), opaque: Vec::new() };
+    for message in messages {
+        if matches!((out.last(), &message), (Some(ChatMessage::User(_)), ChatMessage::User(_))) {
+            out.push(none());
+        }
+        out.push(message);
+    }
+    if matches!(out.last(), Some(ChatMessage::User(_))) {
+        out.push(none());
+    }
+    out
+}
+
 /// Gives every call that has no result a synthetic one, and leaves out results without a call, or a second one.
 pub fn with_every_call_answered(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
@@ -164,7 +183,8 @@ pub fn open_calls(records: &[MessageRecord]) -> Vec<(String, String)> {
     open.collect()
 }
 
-/// The newest messages of a session as a model reads them, oldest first. Begins with something a user said.
+/// The newest messages of a session as a model reads them, oldest first. Begins with something a user said, and ends with what
+/// came of it.
 ///
 /// # Errors
 /// The store's.
@@ -172,7 +192,7 @@ pub fn load_history(sessions: &Sessions, session: u64) -> Result<Vec<ChatMessage
     let mut records = sessions.newest_messages(session, limits::AGENT_HISTORY_MESSAGES_MAX)?;
     records.reverse();
     let begin = records.iter().position(|record| role_of(record.role) == Some(Role::User)).unwrap_or(records.len());
-    Ok(chat_messages(&records[begin..]))
+    Ok(with_every_prompt_answered(chat_messages(&records[begin..])))
 }
 
 #[cfg(test)]
@@ -207,6 +227,16 @@ mod tests {
         let read = chat_messages(&[record(Role::Assistant, &assistant_blocks(&reply))]);
         let expected = ChatMessage::Assistant { text: reply.text, tool_calls: reply.tool_calls, opaque: reply.opaque };
         assert_eq!(read[0], expected);
+    }
+
+    // A18: the prompt of a turn that failed was read as the beginning of the next one
+    #[test]
+    fn a_prompt_without_an_answer_does_not_run_into_the_next() {
+        let user = |text: &str| ChatMessage::User(text.to_owned());
+        let read = with_every_prompt_answered(vec![user("first"), user("second")]);
+        let none = ChatMessage::Assistant { text: NO_ANSWER.to_owned(), tool_calls: vec![], opaque: vec![] };
+        assert_eq!(read, [user("first"), none.clone(), user("second"), none]);
+        assert!(with_every_prompt_answered(vec![]).is_empty());
     }
 
     // A18, SES-8: a history found broken is repaired

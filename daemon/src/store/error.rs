@@ -186,12 +186,14 @@ impl<E> WriteFailure<E> {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another daemon has it.
-    #[error("the store in {dir} is in use by {owner}, which answers on another socket: name that one, or stop it first")]
+    #[error("the store in {dir} is in use by {owner}{}", answers_at(.socket))]
     InUse {
         /// Folder of the store.
         dir: PathBuf,
         /// What the lock file says of its owner.
         owner: String,
+        /// Where the lock file says that it answers.
+        socket: Option<PathBuf>,
     },
     /// The file is not a store of Tiro.
     #[error("{path} is not a store of Tiro ({what}); it was left as it is")]
@@ -229,6 +231,12 @@ pub enum OpenError {
         /// Why.
         source: StoreError,
     },
+}
+
+fn answers_at(socket: &Option<PathBuf>) -> String {
+    socket.as_ref().map_or_else(String::new, |path| {
+        format!(", which answers at {}: use that socket (TIRO_SOCKET, --socket), or stop it first", path.display())
+    })
 }
 
 fn show(backup: &Option<PathBuf>) -> String {

@@ -4,13 +4,13 @@
 
 use super::StoreChange;
 use super::audit::AuditQueue;
-use super::backup;
 use super::codec::Checks;
 use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
 use super::lock::StoreLock;
 use super::open::{OpenOptions, Opened, STORE_FILE, open_dir};
 use super::rows::ReadTx;
+use super::{backup, restore};
 use crate::limits::{REOPEN_BACKOFF_MS_MAX, REOPEN_BACKOFF_MS_MIN};
 use parking_lot::{Mutex, RwLock};
 use redb::{Database, ReadableDatabase};
@@ -79,11 +79,11 @@ impl Retry {
 }
 
 impl Handle {
-    /// Locks the folder and opens its store.
-    pub(super) fn open(dir: &Path, options: OpenOptions) -> Result<Self, OpenError> {
-        let mut lock = StoreLock::take(dir)?;
+    /// Opens the store of a folder whose lock was taken.
+    pub(super) fn open(dir: &Path, mut lock: StoreLock, options: OpenOptions) -> Result<Self, OpenError> {
         let opened = open_dir(dir, &options)?;
         backup::remove_unfinished(dir);
+        restore::remove_unfinished(dir);
         lock.note(opened.record.epoch);
         let unchecked = !opened.checked && options.checks == Checks::On;
         let health = opened.read_only.as_ref().map_or(Health::Well, state_after);
@@ -294,7 +294,7 @@ impl Handle {
 
     /// The epoch noted in the lock file.
     pub(super) fn noted_epoch(&self) -> Option<u64> {
-        self.lock.lock().as_mut().and_then(StoreLock::epoch)
+        self.lock.lock().as_ref().and_then(StoreLock::epoch)
     }
 }
 

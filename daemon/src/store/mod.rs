@@ -15,7 +15,7 @@ mod golden;
 mod handle;
 mod job;
 mod keys;
-mod lock;
+pub mod lock;
 pub mod open;
 pub mod read;
 pub mod read_session;
@@ -34,6 +34,7 @@ pub use backup::{BackupFile, BackupReport};
 pub use codec::Checks;
 pub use error::{OpenError, StoreError, WriteFailure};
 pub use handle::Health;
+pub use lock::StoreLock;
 pub use open::{FORMAT, OpenOptions, Progress, STORE_FILE};
 pub use read::{Reads, SpaceCounts};
 pub use read_session::SessionReads;
@@ -49,7 +50,7 @@ use job::{Answer, TypedJob};
 use parking_lot::Mutex;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use tiro_schema::record::{AuditRecord, StoreRecord};
@@ -75,6 +76,8 @@ struct Shared {
     handle: Arc<Handle>,
     commands: Mutex<Option<SyncSender<Command>>>,
     long_work: Mutex<()>,
+    /// How many wait for it who were asked by somebody.
+    long_work_wanted: AtomicUsize,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -112,13 +115,26 @@ impl Store {
     /// # Errors
     /// Says why the store was refused; its file is then as it was.
     pub fn open(dir: &Path, options: OpenOptions) -> Result<Store, OpenError> {
-        let handle = Arc::new(Handle::open(dir, options)?);
+        Self::open_locked(dir, StoreLock::take(dir)?, options)
+    }
+
+    /// The same with the folder's lock taken already.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_locked(dir: &Path, lock: StoreLock, options: OpenOptions) -> Result<Store, OpenError> {
+        let handle = Arc::new(Handle::open(dir, lock, options)?);
         let (commands, waiting) = sync_channel(WRITE_QUEUE_MAX);
         let writer = Writer::new(Arc::clone(&handle), waiting);
         let thread = std::thread::Builder::new().name("store-writer".into()).spawn(move || writer.run());
         let thread = thread.map_err(|error| OpenError::Store { path: dir.join(STORE_FILE), source: error.into() })?;
-        let shared =
-            Shared { handle, commands: Mutex::new(Some(commands)), long_work: Mutex::new(()), thread: Mutex::new(Some(thread)) };
+        let shared = Shared {
+            handle,
+            commands: Mutex::new(Some(commands)),
+            long_work: Mutex::new(()),
+            long_work_wanted: AtomicUsize::new(0),
+            thread: Mutex::new(Some(thread)),
+        };
         Ok(Store { shared: Arc::new(shared) })
     }
 

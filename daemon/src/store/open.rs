@@ -238,7 +238,7 @@ fn refuse(path: &Path, error: redb::DatabaseError) -> OpenError {
     let path = path.to_owned();
     match error {
         redb::DatabaseError::DatabaseAlreadyOpen => {
-            OpenError::InUse { dir: path, owner: "another process that has the file open".into() }
+            OpenError::InUse { dir: path, owner: "another process that has the file open".into(), socket: None }
         }
         redb::DatabaseError::UpgradeRequired(version) => {
             OpenError::Foreign { path, what: format!("a redb file of version {version}") }

@@ -1,4 +1,4 @@
-//! Putting a backup in the place of the store: the present file is set aside, never deleted.
+//! Putting a backup in the place of the store: the present file is set aside. Of files set aside the newest few are kept.
 //!
 //! The backup is checked whole, copied, given a new epoch, and only then swapped in by two renames; a swap that was cut short between
 //! them is finished by the next opening. Must not know: the writer.
@@ -8,6 +8,7 @@ use super::error::{OpenError, StoreError, engine};
 use super::lock::StoreLock;
 use super::open::{OpenOptions, STORE_FILE, open_file, probe, put_record, sync_folder};
 use super::verify::{VerifyReport, Verifying};
+use crate::limits::SET_ASIDE_KEPT;
 use redb::Database;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -46,6 +47,30 @@ pub(super) fn finish_swap(dir: &Path) -> Result<(), StoreError> {
 pub(super) fn newest_set_aside(dir: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     entries.filter(|path| path.to_string_lossy().ends_with(SET_ASIDE)).max()
+}
+
+/// Deletes the oldest files set aside over the number kept.
+pub(super) fn prune_set_aside(dir: &Path) {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut aside: Vec<PathBuf> = entries.filter(|path| path.to_string_lossy().ends_with(SET_ASIDE)).collect();
+    aside.sort();
+    for old in aside.iter().rev().skip(SET_ASIDE_KEPT) {
+        if let Err(error) = std::fs::remove_file(old) {
+            tracing::warn!(%error, path = %old.display(), "an old file set aside could not be deleted");
+        }
+    }
+}
+
+/// Deletes what a restore that was cut short before its swap left. No restore may be under way, and the store file must be there.
+pub(super) fn remove_unfinished(dir: &Path) {
+    for name in [UNFINISHED_FILE, NEXT_FILE] {
+        match std::fs::remove_file(dir.join(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, name, "an unfinished restore could not be deleted");
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A backup found good.
@@ -150,5 +175,6 @@ pub fn restore_folder(dir: &Path, asked: Option<&Path>, options: &OpenOptions) -
     let set_aside = aside_name(dir, options.clock.now_ms());
     swap(dir, set_aside.as_deref()).map_err(failed)?;
     lock.note(epoch);
+    prune_set_aside(dir);
     Ok(RestoreReport { from: chosen.path, set_aside, memories: chosen.memories, epoch })
 }

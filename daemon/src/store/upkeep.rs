@@ -8,8 +8,9 @@ use super::open::Progress;
 use super::restore::{self, RestoreReport};
 use super::verify::{IndexCheck, VerifyReport, Verifying};
 use super::{Health, Store, StoreChange};
-use crate::limits::{BACKUP_INTERVAL_MS, BACKUP_LOOK_MS};
+use crate::limits::{BACKUP_FIRST_MS, BACKUP_INTERVAL_MS, BACKUP_LOOK_MS, LONG_WORK_WAIT_MS};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -26,6 +27,10 @@ impl Store {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<BackupReport, StoreError> {
         let _alone = self.long_work()?;
+        self.copy(to, progress, cancelled)
+    }
+
+    fn copy(&self, to: Option<&Path>, progress: &Progress, cancelled: &dyn Fn() -> bool) -> Result<BackupReport, StoreError> {
         let handle = self.handle();
         let view = handle.long_view()?;
         let copying = Copying { dir: &handle.dir, epoch: handle.record().epoch, options: &handle.options, progress, cancelled };
@@ -37,21 +42,25 @@ impl Store {
         backup::list(&self.handle().dir)
     }
 
-    /// Makes a backup when the newest is a day old (or there is none and the store is a day old) and something was written since.
+    /// Makes a backup when the newest is a day old (or there is none and the store is older than [`BACKUP_FIRST_MS`]) and something was
+    /// written since. It gives way to what somebody asks for.
     ///
     /// # Errors
-    /// As [`Store::backup`].
+    /// As [`Store::backup`]; `Busy` at once while something else is under way, `Interrupted` when it gave way.
     pub fn backup_if_due(&self, progress: &Progress, cancelled: &dyn Fn() -> bool) -> Result<Option<BackupReport>, StoreError> {
         let newest = self.backups().into_iter().next();
         let identity = self.identity();
-        let (since, held) = newest.map_or((identity.created_at_ms, (identity.epoch, 0)), |n| (n.created_at_ms, (n.epoch, n.seq)));
+        let first = (identity.created_at_ms, BACKUP_FIRST_MS, (identity.epoch, 0));
+        let (since, interval_ms, held) = newest.map_or(first, |n| (n.created_at_ms, BACKUP_INTERVAL_MS, (n.epoch, n.seq)));
         let now = self.handle().now_ms();
         // A newest backup from the future means that the clock was set back: then it says nothing about its age.
-        let due = now >= since.saturating_add(BACKUP_INTERVAL_MS) || now < since;
+        let due = now >= since.saturating_add(interval_ms) || now < since;
         if !due || (identity.epoch, self.seq()) == held || self.health() != Health::Well {
             return Ok(None);
         }
-        self.backup(None, progress, cancelled).map(Some)
+        let _alone = self.shared.long_work.try_lock().ok_or(StoreError::Busy)?;
+        let gives_way = || cancelled() || self.shared.long_work_wanted.load(Ordering::Relaxed) > 0;
+        self.copy(None, progress, &gives_way).map(Some)
     }
 
     /// Checks every record, every table's count, every pointer between tables and the audit's chain; and the index, where a check of it is
@@ -94,15 +103,20 @@ impl Store {
         let (dir, aside) = (handle.dir.clone(), restore::aside_name(&handle.dir, handle.now_ms()));
         let set_aside = aside.clone();
         self.exclusive(Box::new(move || restore::swap(&dir, aside.as_deref())), StoreChange::Restored)?;
+        restore::prune_set_aside(&handle.dir);
         Ok(RestoreReport { from: chosen.path, set_aside, memories: chosen.memories, epoch })
     }
 
-    /// Held while a long piece of work on the store is under way; one at a time.
+    /// Held while a long piece of work on the store is under way; one at a time. Waits for one that is, bounded.
     ///
     /// # Errors
     /// `Busy`.
     pub fn long_work(&self) -> Result<parking_lot::MutexGuard<'_, ()>, StoreError> {
-        self.shared.long_work.try_lock().ok_or(StoreError::Busy)
+        let wanted = &self.shared.long_work_wanted;
+        wanted.fetch_add(1, Ordering::Relaxed);
+        let taken = self.shared.long_work.try_lock_for(Duration::from_millis(LONG_WORK_WAIT_MS));
+        wanted.fetch_sub(1, Ordering::Relaxed);
+        taken.ok_or(StoreError::Busy)
     }
 
     fn notice(&self, error: &StoreError) {
@@ -144,6 +158,7 @@ impl Upkeep {
                 match store.backup_if_due(&quiet, &is_over) {
                     Ok(Some(report)) => tracing::info!(path = %report.path.display(), report.bytes, "backup made"),
                     Ok(None) => {}
+                    Err(StoreError::Busy | StoreError::Interrupted) => tracing::info!("the daily backup is put off"),
                     Err(error) => tracing::warn!(%error, "the daily backup was not made"),
                 }
                 if !matches!(stopped.recv_timeout(Duration::from_millis(BACKUP_LOOK_MS)), Err(RecvTimeoutError::Timeout)) {

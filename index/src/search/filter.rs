@@ -24,9 +24,27 @@ impl<'a> Eligible<'a> {
         Self { filter, labels: labels.into_iter().filter(|field| !field.is_empty()).collect() }
     }
 
-    /// Whether it asks for nothing but active documents.
+    /// Whether it asks for nothing but active documents that hold now, which nearly all of a space are.
     pub(crate) fn is_plain(&self) -> bool {
-        *self.filter == Filter::default()
+        let Filter {
+            kinds,
+            categories,
+            tags: _,
+            entities: _,
+            speakers: _,
+            session: _,
+            after_ms,
+            before_ms,
+            statuses,
+            valid_at_ms: _,
+        } = self.filter;
+        let only_active = statuses.is_empty() || statuses.as_slice() == [Status::Active];
+        only_active
+            && kinds.is_empty()
+            && categories.is_empty()
+            && after_ms.is_none()
+            && before_ms.is_none()
+            && self.labels.is_empty()
     }
 
     /// Whether a document fulfils it.
@@ -39,6 +57,7 @@ impl<'a> Eligible<'a> {
             && (filter.categories.is_empty() || filter.categories.contains(&facets.category))
             && filter.after_ms.is_none_or(|after| slot.happened_at_ms() >= after)
             && filter.before_ms.is_none_or(|before| slot.happened_at_ms() < before)
+            && filter.valid_at_ms.is_none_or(|at| slot.is_valid_at(at))
             && self.labels.iter().all(|wanted| slot.has_any_label(wanted))
     }
 }

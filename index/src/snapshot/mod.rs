@@ -19,8 +19,10 @@ const GENERATION: &str = "gen-";
 /// Start of the name of a snapshot being written.
 const TEMPORARY: &str = "tmp-";
 /// First bytes of the state.
-const MAGIC: &[u8; 8] = b"tirosnp2";
+const MAGIC: &[u8; 8] = b"tirosnp3";
+
 /// Bits of a document's flags.
 const FLAG_PINNED: u8 = 1;
 const FLAG_REPLY: u8 = 2;
 const FLAG_ASKS: u8 = 4;
+const FLAG_VALIDITY: u8 = 8;

@@ -4,17 +4,18 @@
 use super::bytes::Source;
 use super::manifest::Manifest;
 use super::write::remove;
-use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
 use crate::document::Status;
 use crate::limits::SPACE_SLOTS_MAX;
 use crate::settings::Identity;
 use crate::state::State;
-use crate::state::slot::{Facets, Lexical, Slot};
+use crate::state::slot::{Facets, Lexical, Slot, Validity};
 use crate::state::space::Space;
 use crate::state::tokens::Tokens;
 use crate::vector::Block;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What was found.
 pub(crate) struct Loaded {
@@ -129,6 +130,10 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
     };
     let (key, seq, position, thread) = (source.u64()?, source.u64()?, source.u64()?, source.u64()?);
     let (created_at_ms, occurred_at_ms, last_used_at_ms) = (source.i64()?, source.i64()?, source.i64()?);
+    let validity = match flags & FLAG_VALIDITY {
+        0 => None,
+        _ => Some(Arc::new(Validity { from_ms: source.i64()?, to_ms: source.i64()? })),
+    };
     let (name, use_count, importance) = (source.u32()?, source.u32()?, f32::from_bits(source.u32()?));
     let (labels, distinct, length) = (source.u32()? as usize, source.u32()?, source.u32()?);
     let labels = source.u64s(labels)?;
@@ -144,6 +149,7 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         name,
         tokens: Tokens::from_words(&words, distinct, length)?,
         labels: (!labels.is_empty()).then(|| labels.into()),
+        validity,
         use_count,
         importance,
         facets,

@@ -3,7 +3,7 @@
 
 use super::bytes::Sink;
 use super::manifest::Manifest;
-use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
 use crate::settings::Identity;
 use crate::state::State;
 use crate::state::slot::Slot;
@@ -81,7 +81,7 @@ fn write_files(folder: &Path, identity: &Identity, seq: u64, documents: usize, s
     File::open(folder)?.sync_all()
 }
 
-/// One document: where it stands, its numbers, its labels, its tokens.
+/// One document: where it stands, its numbers, its span of validity where it has one (bit 1 of its flags), its labels, its tokens.
 fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     let facets = slot.facets;
     out.extend_from_slice(&at.to_le_bytes());
@@ -91,6 +91,10 @@ fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     }
     for time in [slot.created_at_ms, slot.occurred_at_ms, slot.last_used_at_ms] {
         out.extend_from_slice(&time.to_le_bytes());
+    }
+    if let Some(validity) = &slot.validity {
+        out.extend_from_slice(&validity.from_ms.to_le_bytes());
+        out.extend_from_slice(&validity.to_ms.to_le_bytes());
     }
     let labels = slot.labels.as_deref().unwrap_or_default();
     for number in [
@@ -110,7 +114,10 @@ fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
 /// The small truths of a document, one bit each.
 fn flags(slot: &Slot) -> u8 {
     let facets = slot.facets;
-    u8::from(facets.pinned) * FLAG_PINNED | u8::from(facets.reply) * FLAG_REPLY | u8::from(facets.asks) * FLAG_ASKS
+    u8::from(facets.pinned) * FLAG_PINNED
+        | u8::from(facets.reply) * FLAG_REPLY
+        | u8::from(facets.asks) * FLAG_ASKS
+        | u8::from(slot.validity.is_some()) * FLAG_VALIDITY
 }
 
 /// Removes every snapshot and leftover but one.

@@ -34,6 +34,13 @@ pub(crate) enum Lexical {
     Current,
 }
 
+/// From when until when what a document tells holds: `i64::MIN` and `i64::MAX` where that is not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Validity {
+    pub(crate) from_ms: i64,
+    pub(crate) to_ms: i64,
+}
+
 /// One document.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
@@ -53,6 +60,8 @@ pub(crate) struct Slot {
     pub(crate) tokens: Tokens,
     /// Hashes of tags, entities, speakers and session.
     pub(crate) labels: Option<Arc<[u64]>>,
+    /// None where what it tells always holds, as most does.
+    pub(crate) validity: Option<Arc<Validity>>,
     pub(crate) use_count: u32,
     pub(crate) importance: f32,
     pub(crate) facets: Facets,
@@ -84,6 +93,9 @@ impl Slot {
                 .flat_map(|(kind, labels)| labels.iter().map(move |label| label_hash(kind, label)))
                 .chain(document.session.iter().map(|session| label_hash(LabelKind::Session, session)))
                 .collect();
+        let limited = document.valid_from_ms.is_some() || document.valid_to_ms.is_some();
+        let validity =
+            Validity { from_ms: document.valid_from_ms.unwrap_or(i64::MIN), to_ms: document.valid_to_ms.unwrap_or(i64::MAX) };
         let slot = Self {
             key: document.key,
             seq: document.seq,
@@ -95,6 +107,7 @@ impl Slot {
             name,
             tokens,
             labels: (!labels.is_empty()).then(|| labels.into()),
+            validity: limited.then(|| Arc::new(validity)),
             use_count: document.use_count,
             importance: document.importance,
             facets: Facets {
@@ -123,6 +136,11 @@ impl Slot {
     /// When it occurred, else when it was recorded.
     pub(crate) fn happened_at_ms(&self) -> i64 {
         if self.occurred_at_ms == i64::MIN { self.created_at_ms } else { self.occurred_at_ms }
+    }
+
+    /// Whether what it tells holds at an instant.
+    pub(crate) fn is_valid_at(&self, at_ms: i64) -> bool {
+        self.validity.as_ref().is_none_or(|validity| validity.from_ms <= at_ms && at_ms < validity.to_ms)
     }
 
     /// Whether any of these labels is among its own.

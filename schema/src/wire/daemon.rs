@@ -30,6 +30,27 @@ result! {
 }
 
 result! {
+    /// State of the derived indexes, over all spaces.
+    IndexState {
+        /// Documents the index answers from: a memory is one, a long one several.
+        documents: u64,
+        /// Of these, and of removals, not yet in tantivy.
+        overlay: u64,
+        /// Newest sequence searched.
+        applied_seq: u64,
+        /// Newest sequence committed to tantivy.
+        tantivy_seq: u64,
+        /// Newest sequence in a snapshot.
+        snapshot_seq: u64,
+        /// Spaces whose vectors hnsw serves; the exact scan serves the others.
+        hnsw_spaces: u64,
+        /// Why answers may be less than whole.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        degraded: Option<String>,
+    }
+}
+
+result! {
     /// Result of `daemon/status`.
     StatusResult {
         /// The daemon.
@@ -57,6 +78,15 @@ result! {
         embedder: String,
         /// Resident memory in bytes.
         resident_bytes: u64,
+        /// Bytes of the store file; absent while it opens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        store_bytes: Option<u64>,
+        /// Bytes of the index folder; absent while the store opens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index_bytes: Option<u64>,
+        /// State of the indexes, over all spaces; absent while the store opens.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<IndexState>,
         /// Name of the last backup, when there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_backup_at: Option<Timestamp>,

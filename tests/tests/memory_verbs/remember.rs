@@ -162,3 +162,22 @@ fn params_that_do_not_fit_name_their_path() {
         check::is_error(&rpc.refused(absent, json!({})), ErrorKind::MethodNotFound);
     }
 }
+
+// API-1: `_meta` is allowed everywhere, and was refused inside a member
+#[test]
+fn meta_is_taken_no_notice_of_wherever_it_stands() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let params = json!({
+        "text": "kept with notes of the caller", "_meta": {"a": 1},
+        "source": {"session": "s", "_meta": {"traceparent": "x"}}
+    });
+    let kept: Value = rpc.ask("memory/remember", params);
+    assert_eq!(kept["outcome"], "created");
+    let many = json!({"items": [{"text": "one of many", "source": {"_meta": {}}, "_meta": {}}]});
+    assert_eq!(rpc.ask::<Value>("memory/rememberMany", many)["results"][0]["outcome"], "created");
+    let filter = json!({"query": "notes", "filter": {"session": "s", "_meta": null}, "threshold": 0});
+    assert_eq!(rpc.ask::<Value>("memory/recall", filter)["hits"].as_array().unwrap().len(), 1);
+    let whole: Value = rpc.ask("memory/get", json!({"id": kept["id"]}));
+    assert!(!whole.to_string().contains("_meta"), "{whole}");
+}

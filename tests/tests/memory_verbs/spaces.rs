@@ -78,3 +78,20 @@ fn a_space_of_any_script_is_named_as_it_is_written() {
         check::refuses_path(&mut rpc, "memory/list", json!({"space": name}), "space");
     }
 }
+
+// M25: the figures of the whole index told one space how much others hold
+#[test]
+fn the_figures_of_a_space_are_its_own() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let items: Vec<Value> = (0..20).map(|n| json!({"text": format!("note {n} of another"), "space": "other"})).collect();
+    let before: Value = rpc.ask("memory/stats", json!({"space": "mine"}));
+    let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
+    assert_eq!(rpc.ask::<Value>("memory/stats", json!({"space": "mine"})), before);
+    let _: Value = rpc.ask("memory/remember", json!({"text": "mine alone", "space": "mine"}));
+    let stats: Value = rpc.ask("memory/stats", json!({"space": "mine"}));
+    assert_eq!((&stats["index"]["documents"], &stats["textBytes"]), (&json!(1), &json!("mine alone".len())), "{stats}");
+    let status: Value = rpc.ask("daemon/status", json!({}));
+    assert_eq!(status["index"]["documents"], 21, "{status}");
+    assert!(status["storeBytes"].as_u64().unwrap() > 0 && status["indexBytes"].is_u64(), "{status}");
+}

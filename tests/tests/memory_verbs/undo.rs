@@ -116,6 +116,48 @@ fn undo_of_a_supersession_does_not_hide_what_was_written_since() {
     assert_eq!(current(&mut rpc), ["the port is one"]);
 }
 
+// MEM-8, MEM-9: a supersession taken back, then each side brought back by itself, left both current
+#[test]
+fn the_sides_of_a_supersession_that_was_taken_back_do_not_both_come_back() {
+    for put_away in ["memory/forget", "memory/archive"] {
+        let daemon = InsideDaemon::start();
+        let mut rpc = daemon.rpc();
+        let a = kept(&mut rpc, "personal", "the port is one");
+        let b = superseded(&mut rpc, &a, "the port is two");
+        let _: Value = rpc.ask("memory/undo", json!({"id": a}));
+        let _: Value = rpc.ask(put_away, json!({"ids": [a]}));
+        let _: Value = rpc.ask("memory/undo", json!({"id": b}));
+        assert_eq!(current(&mut rpc), ["the port is two"]);
+        in_the_way(&mut rpc, &a, &b);
+        if put_away == "memory/archive" {
+            let error = rpc.refused("memory/restore", json!({"ids": [a]}));
+            assert!(error.message.contains(&b), "{}", error.message);
+        }
+        assert_eq!(current(&mut rpc), ["the port is two"]);
+        let _: Value = rpc.ask("memory/forget", json!({"ids": [b]}));
+        let _: Value = rpc.ask("memory/undo", json!({"id": a}));
+        assert_eq!(current(&mut rpc), ["the port is one"]);
+    }
+}
+
+// MEM-8, MEM-9: the same over a line of three, where the one between them is gone
+#[test]
+fn the_ends_of_a_line_of_supersessions_do_not_both_come_back() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let a = kept(&mut rpc, "personal", "the port is one");
+    let b = superseded(&mut rpc, &a, "the port is two");
+    let c = superseded(&mut rpc, &b, "the port is three");
+    let _: Value = rpc.ask("memory/undo", json!({"id": c}));
+    let _: Value = rpc.ask("memory/undo", json!({"id": b}));
+    assert_eq!(current(&mut rpc), ["the port is one"]);
+    in_the_way(&mut rpc, &c, &a);
+    let other = superseded(&mut rpc, &a, "the port is four");
+    in_the_way(&mut rpc, &c, &other);
+    in_the_way(&mut rpc, &b, &other);
+    assert_eq!(current(&mut rpc), ["the port is four"]);
+}
+
 // MEM-9
 #[test]
 fn a_new_memory_is_not_undone_but_forgotten() {

@@ -28,8 +28,8 @@ pub fn recalled(what: &str, query: &str, result: &RecallResult, took: Duration, 
     let took = format!("({:.1} ms)", took.as_secs_f32() * 1000.0);
     text.push_str(&format!("$ tiro recall {} --explain   {}\n", style.cyan(&format!("{query:?}")), style.dim(&took)));
     if result.hits.is_empty() {
-        let weak = size::count(u64::from(result.below_threshold), "candidate was", "candidates were");
-        text.push_str(&format!("nothing found: {weak} too weak\n"));
+        let weak = size::count(u64::from(result.below_threshold), "memory was", "memories were");
+        text.push_str(&format!("nothing found: {weak} not near enough\n"));
         return text;
     }
     let shown = for_reading(style);

@@ -2,7 +2,7 @@
 //!
 //! Must not know: the daemon's answers.
 
-use super::super::config::plain_keys;
+use super::super::config::{plain_keys, unknown};
 use super::super::daemon::unit::systemctl;
 use super::super::exit::Exit;
 use super::Check;
@@ -49,14 +49,24 @@ fn config(places: &Places) -> Check {
             format!("{}: {}", file.display(), error.message()),
             "correct it: tiro config show says where",
         ),
-        Ok(table) => match plain_keys(&table).as_slice() {
-            [] => Check::ok("config", file.display().to_string()),
-            keys => Check::warn(
-                "config",
-                format!("{} holds a key in plain text ({})", file.display(), keys.join(", ")),
-                "put the key into an environment variable and name it: apiKeyEnv",
-            ),
-        },
+        Ok(table) => settings(&file, &table),
+    }
+}
+
+fn settings(file: &Path, table: &toml::Table) -> Check {
+    let (keys, unknown) = (plain_keys(table), unknown(table));
+    let (mut found, mut advice) = (file.display().to_string(), Vec::new());
+    if !keys.is_empty() {
+        found.push_str(&format!("; it holds a key in plain text ({})", keys.join(", ")));
+        advice.push("put the key into an environment variable and name it: apiKeyEnv");
+    }
+    if !unknown.is_empty() {
+        found.push_str(&format!("; {}", unknown.join("; ")));
+        advice.push("correct the names (tiro config init --force writes a file with every setting), then tiro daemon stop");
+    }
+    match advice.is_empty() {
+        true => Check::ok("config", found),
+        false => Check::warn("config", found, advice.join("; ")),
     }
 }
 
@@ -131,5 +141,11 @@ mod tests {
         std::fs::write(places.config_file(), "[model]\napiKey = \"x\"\n").unwrap();
         let found = checks(&places);
         assert_eq!((found[0].verdict, found[1].verdict), (Verdict::Warn, Verdict::Warn), "{found:?}");
+        std::fs::write(places.config_file(), "[model]\nbaseurl = \"x\"\n[memry]\n").unwrap();
+        let found = checks(&places)[1].clone();
+        assert!(
+            found.verdict == Verdict::Warn && found.found.contains("model.baseurl") && found.found.contains("memry"),
+            "{found:?}"
+        );
     }
 }

@@ -15,19 +15,13 @@ params! {
 }
 
 result! {
-    /// State of the derived indexes.
-    IndexState {
-        /// Memories the index answers from.
+    /// State of the derived indexes for one space.
+    SpaceIndexState {
+        /// Documents of the space that the index answers from: a memory is one, a long one several.
         documents: u64,
         /// Of these, not yet in tantivy.
         overlay: u64,
-        /// Newest sequence searched.
-        applied_seq: u64,
-        /// Newest sequence committed to tantivy.
-        tantivy_seq: u64,
-        /// Newest sequence in a snapshot.
-        snapshot_seq: u64,
-        /// What serves vectors: `exact` or `hnsw`.
+        /// What serves its vectors: `exact` or `hnsw`.
         vectors: String,
         /// Why answers may be less than whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,7 +30,7 @@ result! {
 }
 
 result! {
-    /// Result of `memory/stats`.
+    /// Result of `memory/stats`: of one space alone; `daemon/status` says what the whole store holds.
     StatsResult {
         /// Space counted.
         space: String,
@@ -46,12 +40,10 @@ result! {
         by_category: BTreeMap<String, u64>,
         /// Memories by kind.
         by_kind: BTreeMap<String, u64>,
-        /// Bytes of the store file.
-        store_bytes: u64,
-        /// Bytes of the index folder.
-        index_bytes: u64,
-        /// State of the indexes, over all spaces.
-        index: IndexState,
+        /// Bytes of the words of its memories.
+        text_bytes: u64,
+        /// State of the indexes for it.
+        index: SpaceIndexState,
     }
 }
 

@@ -7,6 +7,10 @@ use crate::wire::{Open, Timestamp, params, result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 /// Which legs search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -47,7 +51,7 @@ params! {
         /// Occurred (or, where unknown, recorded) before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<Timestamp>,
-        /// Statuses; active only when absent.
+        /// Statuses; active only when absent, and then a recall finds what holds now (`validFrom`, `validTo`).
         #[serde(default, skip_serializing_if = "Option::is_none")]
         statuses: Option<Vec<Status>>,
     }
@@ -223,6 +227,9 @@ result! {
         degraded: Option<String>,
         /// How many candidates were too weak.
         below_threshold: u32,
+        /// How many hits the token budget had no room for.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        over_budget: u32,
     }
 }
 
@@ -241,5 +248,8 @@ result! {
         strength: Open<Strength>,
         /// How many candidates were too weak.
         below_threshold: u32,
+        /// How many hits the token budget had no room for.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        over_budget: u32,
     }
 }
