@@ -64,7 +64,7 @@ pub fn units(places: &Places, program: &Path) -> Units {
     }
     let log = escaped(&places.log_file().to_string_lossy());
     let service = format!(
-        "[Unit]\nDescription=Tiro memory daemon\nRequires={SOCKET_UNIT}\nAfter={SOCKET_UNIT}\n\n[Service]\nType=exec\nExecStart=\"{}\"\n{environment}UMask=0077\nStandardError=append:{log}\nTimeoutStopSec=40\nRestart=on-failure\nRestartPreventExitStatus=2 3\n\n[Install]\nAlso={SOCKET_UNIT}\n",
+        "[Unit]\nDescription=Tiro memory daemon\nRequires={SOCKET_UNIT}\nAfter={SOCKET_UNIT}\n\n[Service]\nType=exec\nExecStart=\"{}\"\n{environment}UMask=0077\nStandardError=append:{log}\nTimeoutStopSec=40\nRestart=on-failure\nRestartPreventExitStatus=2 3 7\n\n[Install]\nAlso={SOCKET_UNIT}\n",
         escaped(&program.to_string_lossy())
     );
     Units { socket, service }
@@ -84,10 +84,23 @@ fn folder() -> Result<PathBuf, Failure> {
     Ok(config.join("systemd/user"))
 }
 
+/// A unit is text: a path that is no Unicode would stand for another one in it.
+fn check_unicode(places: &Places, program: &Path) -> Result<(), Failure> {
+    let named = [Some(program), places.home.as_deref(), Some(places.socket.as_path()), Some(places.state_dir.as_path())];
+    match named.into_iter().flatten().find(|path| path.to_str().is_none()) {
+        Some(path) => {
+            Err(Failure::usage(format!("{} is no Unicode path, and cannot stand in a unit of systemd", path.display()))
+                .hint("start the daemon otherwise (commands do it), or give the folder another name"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Runs `install`.
 pub async fn install(shell: &Shell, args: InstallArgs) -> Outcome {
     let places = shell.places()?;
     let program = launch::program()?;
+    check_unicode(&places, &program)?;
     let units = units(&places, &program);
     if args.print {
         let value = serde_json::json!({"socket": units.socket, "service": units.service});
@@ -187,5 +200,14 @@ mod tests {
             units.service
         );
         assert!(units.service.contains("RestartPreventExitStatus=2 3"));
+    }
+
+    #[test]
+    fn a_path_that_is_no_unicode_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let plain = crate::place::places_of_home(Path::new("/h")).unwrap();
+        assert!(check_unicode(&plain, Path::new("/b/tirod")).is_ok());
+        let raw = crate::place::places_of_home(Path::new(std::ffi::OsStr::from_bytes(b"/h\xff"))).unwrap();
+        assert!(check_unicode(&raw, Path::new("/b/tirod")).is_err_and(|failure| failure.exit == Exit::Usage));
     }
 }
