@@ -26,4 +26,4 @@ pub use error::{IndexError, Result};
 pub use index::{Index, Opened, Standing, Stats};
 pub use query::{DecayParams, Filter, Mode, Query};
 pub use result::{Features, Hit, SearchResult, ServedBy, Strength};
-pub use settings::{Calibration, Identity, Settings, VectorSource};
+pub use settings::{Calibration, Identity, Settings};

@@ -7,14 +7,13 @@ mod fuse;
 mod legs;
 
 use crate::embed::ZScale;
-use crate::limits::{CANDIDATES_MAX, CANDIDATES_MIN, HITS_MAX, RESCORED_MAX};
+use crate::limits::{CANDIDATES_MAX, CANDIDATES_MIN, HITS_MAX};
 use crate::query::{Mode, Query};
 use crate::result::{Features, Hit, SearchResult, Strength};
-use crate::settings::{Settings, VectorSource};
+use crate::settings::Settings;
 use crate::state::State;
 use crate::state::space::Space;
 use crate::tokenize::{QueryToken, query_tokens};
-use crate::vector::dot;
 use bm25::Bm25;
 use filter::Eligible;
 use legs::View;
@@ -25,7 +24,6 @@ const CANDIDATES_DEFAULT: usize = 100;
 /// What a search needs beside the state and the query.
 pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
-    pub(crate) vectors: &'a VectorSource,
     /// Scale of the query's cosines, where it has a vector.
     pub(crate) scale: Option<ZScale>,
 }
@@ -55,9 +53,6 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
             let trouble = gather(&view, (query, &tokens), context, &mut candidates, &mut result);
             damaged = damaged.or(trouble);
         }
-    }
-    if let Some(vector) = query.vector.filter(|_| query.mode != Mode::Lexical) {
-        rescore(&mut candidates, vector, query, context);
     }
     rank(state, query, candidates, &mut result);
     if let Some(reason) = &damaged {
@@ -106,18 +101,19 @@ fn gather(
         found.extend(leg.found.into_iter().map(|(slot, score)| (slot, None, Some(score))));
     }
     found.sort_unstable_by_key(|candidate| candidate.0);
-    let missing: Vec<u32> =
-        found.chunk_by(|a, b| a.0 == b.0).filter(|same| same.iter().all(|c| c.2.is_none())).map(|same| same[0].0).collect();
-    let mut cosines = vector.map(|vector| view.space.vectors.cosines(vector, &missing)).unwrap_or_default().into_iter();
+    // The scan's cosines chose the candidates; what is scored are the exact ones.
+    let slots: Vec<u32> = found.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0).collect();
+    let mut cosines = vector.map(|vector| view.space.vectors.cosines(vector, &slots)).unwrap_or_default().into_iter();
     for same in found.chunk_by(|a, b| a.0 == b.0) {
         let (by_words, by_vector) = (same.iter().find_map(|c| c.1), same.iter().find_map(|c| c.2));
+        let cosine = cosines.next().flatten();
         let Some(slot) = view.space.slot(same[0].0) else { continue };
         let bm25_score = by_words.unwrap_or_else(|| bm25.score(&slot.tokens));
         let features = Features {
             bm25: bm25_score,
             ideal: bm25.ideal(),
             lexical: if bm25.ideal() > 0.0 { bm25_score / bm25.ideal() } else { 0.0 },
-            cosine: by_vector.or_else(|| cosines.next().flatten()),
+            cosine,
             lexical_rank: by_words.map(|_| 0),
             vector_rank: by_vector.map(|_| 0),
             decay: 1.0,
@@ -153,31 +149,6 @@ impl Candidate {
         let dense = features.cosine.map(|cosine| fuse::dense(scale, cosine));
         self.evidence = fuse::evidence(mode, context.settings.lexical_weight, features.lexical, dense);
         features.relevance = fuse::relevance(mode, self.evidence);
-    }
-}
-
-/// Cosines in full precision for the candidates that matter: the best by relevance and the best by cosine.
-fn rescore(candidates: &mut [Candidate], vector: &[f32], query: &Query<'_>, context: &Context<'_>) {
-    let best = RESCORED_MAX.max(query.limit.min(HITS_MAX));
-    let mut chosen: Vec<usize> = Vec::with_capacity(2 * best);
-    let mut order: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].features.cosine.is_some()).collect();
-    for by in [|c: &Candidate| c.evidence, |c: &Candidate| c.features.cosine.unwrap_or(-1.0)] {
-        if order.len() > best {
-            order.select_nth_unstable_by(best - 1, |&a, &b| by(&candidates[b]).total_cmp(&by(&candidates[a])));
-        }
-        chosen.extend(order.iter().take(best));
-    }
-    chosen.sort_unstable();
-    chosen.dedup();
-    let keys: Vec<u64> = chosen.iter().map(|&i| candidates[i].key).collect();
-    for (i, full) in chosen.into_iter().zip((context.vectors)(&keys)) {
-        if let Some(full) = full.filter(|full| full.len() == vector.len()) {
-            let cosine = dot(vector, &full);
-            if cosine.is_finite() {
-                candidates[i].features.cosine = Some(cosine);
-                candidates[i].weigh(query.mode, context);
-            }
-        }
     }
 }
 

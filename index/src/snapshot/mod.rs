@@ -19,4 +19,4 @@ const GENERATION: &str = "gen-";
 /// Start of the name of a snapshot being written.
 const TEMPORARY: &str = "tmp-";
 /// First bytes of the state.
-const MAGIC: &[u8; 8] = b"tirosnp1";
+const MAGIC: &[u8; 8] = b"tirosnp2";

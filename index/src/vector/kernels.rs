@@ -32,6 +32,26 @@ pub(crate) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
     portable::dot_code_rows(query, rows, out);
 }
 
+/// Codes that a row of nibbles is padded to: two AVX2 registers of them, packed into one.
+pub(super) const NIBBLE_ROW_CODES: usize = 2 * ROW_ALIGN;
+
+/// Inner products of `query` with rows of numbers of 0 to 15, packed two a byte: of every 64 the first 32 are the lower halves of 32 bytes and
+/// the others the upper ones. Exact. A row is half as many bytes as the query, whose length is a multiple of 64.
+///
+/// # Panics
+/// When `rows` is not `out.len()` rows long.
+#[inline]
+pub(super) fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
+    assert_eq!(2 * rows.len(), query.len() * out.len(), "rows of another length than the query");
+    assert!(query.len().is_multiple_of(NIBBLE_ROW_CODES), "a query of another length than rows of nibbles have");
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked), and the lengths are those that were asserted.
+        return unsafe { avx2::dot_nibble_rows(query, rows, out) };
+    }
+    portable::dot_nibble_rows(query, rows, out);
+}
+
 /// Inner product of two f32 vectors. Of unequal lengths the shorter counts. The order of summation, so the last bits, depend on the processor.
 #[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -45,6 +65,48 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     portable::dot(a, b)
 }
 
+/// Most numbers that [`reaching`] takes.
+pub(super) const REACHING_MAX: usize = 128;
+
+/// Which numbers are at least `bar`, a bit each, the first the lowest.
+///
+/// # Panics
+/// Of more than [`REACHING_MAX`] numbers.
+#[inline]
+pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
+    assert!(numbers.len() <= REACHING_MAX, "more numbers than bits");
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::reaching(numbers, bar) };
+    }
+    portable::reaching(numbers, bar)
+}
+
+/// Asks for a row that is read soon.
+#[inline]
+pub(super) fn prefetch(row: &[i8]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..row.len()).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction; it is a hint, and the address lies in the row.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().add(line)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = row;
+}
+
+/// Adds codes times a scale to `sum`, place by place, with the same result on every processor. Of unequal lengths the shorter counts.
+#[inline]
+pub(crate) fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::add_codes(codes, scale, sum) };
+    }
+    portable::add_codes(codes, scale, sum);
+}
+
 /// Plain loops, which the compiler vectorises for the target's baseline (SSE2, NEON).
 mod portable {
     pub(super) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
@@ -53,6 +115,33 @@ mod portable {
         }
         for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
             *out = query.iter().zip(row).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum();
+        }
+    }
+
+    pub(super) fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
+        for (row, out) in out.iter_mut().enumerate() {
+            let row = &rows[row * query.len() / 2..(row + 1) * query.len() / 2];
+            let chunks = query.chunks_exact(super::NIBBLE_ROW_CODES).zip(row.chunks_exact(super::NIBBLE_ROW_CODES / 2));
+            *out = chunks
+                .map(|(query, bytes)| {
+                    let (low, high) = query.split_at(bytes.len());
+                    let products = bytes.iter().zip(low.iter().zip(high)).map(|(&byte, (&low, &high))| {
+                        i32::from(byte & 0x0F) * i32::from(low) + i32::from(byte >> 4) * i32::from(high)
+                    });
+                    products.sum::<i32>()
+                })
+                .sum();
+        }
+    }
+
+    pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
+        numbers.iter().enumerate().fold(0, |bits, (at, &number)| bits | u128::from(number >= bar) << at)
+    }
+
+    #[inline(always)]
+    pub(super) fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+        for (sum, &code) in sum.iter_mut().zip(codes) {
+            *sum += f32::from(code as i8) * scale;
         }
     }
 
@@ -143,6 +232,89 @@ mod avx2 {
     }
 
     /// # Safety
+    /// Needs AVX2; at most 128 numbers.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn reaching(numbers: &[f32], bar: f32) -> u128 {
+        let (eights, rest) = numbers.as_chunks::<8>();
+        let bars = _mm256_set1_ps(bar);
+        let mut bits = super::portable::reaching(rest, bar).checked_shl(8 * eights.len() as u32).unwrap_or(0);
+        for (at, eight) in eights.iter().enumerate() {
+            // SAFETY: eight numbers, as many as the load takes; it needs no alignment.
+            let reach = unsafe { _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_loadu_ps(eight.as_ptr()), bars) };
+            bits |= u128::from(_mm256_movemask_ps(reach) as u32) << (8 * at);
+        }
+        bits
+    }
+
+    /// Chunks of 64 numbers whose products fit 16 bits together: 4 x 2 x 2 x 15 x 127 = 30,480 < 2^15.
+    const CHUNKS_OF_16_BITS: usize = 4;
+
+    /// # Safety
+    /// Needs AVX2; `query.len()` is a multiple of 64 and `2 * rows.len() == query.len() * out.len()`.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
+        let stride = query.len() / 2;
+        let mut groups = out.chunks_exact_mut(TOGETHER);
+        let mut at = 0;
+        for group in &mut groups {
+            let four = &rows[at..at + stride * TOGETHER];
+            for line in (0..four.len()).step_by(64) {
+                // A hint about an address; it may lie behind the end, nothing is read there.
+                _mm_prefetch::<_MM_HINT_T0>(four.as_ptr().wrapping_add(AHEAD_BYTES + line).cast());
+            }
+            let mut sums = [_mm256_setzero_si256(); TOGETHER];
+            // SAFETY: `four` holds TOGETHER rows of half the query's length.
+            unsafe { add_nibble_rows(query, four, &mut sums) };
+            group.copy_from_slice(&reduce_four(sums));
+            at += stride * TOGETHER;
+        }
+        for out in groups.into_remainder() {
+            let mut sums = [_mm256_setzero_si256(); 1];
+            // SAFETY: the slice is one row of half the query's length.
+            unsafe { add_nibble_rows(query, &rows[at..at + stride], &mut sums) };
+            *out = reduce_four([sums[0], _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()])[0];
+            at += stride;
+        }
+    }
+
+    /// Adds the products of as many rows as there are sums.
+    ///
+    /// # Safety
+    /// Needs AVX2; `query.len()` is a multiple of 64 and `rows` holds `ROWS` rows of half that length.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn add_nibble_rows<const ROWS: usize>(query: &[i8], rows: &[u8], sums: &mut [__m256i; ROWS]) {
+        let stride = query.len() / 2;
+        let (half, ones) = (_mm256_set1_epi8(0x0F), _mm256_set1_epi16(1));
+        for start in (0..stride).step_by(32 * CHUNKS_OF_16_BITS) {
+            let mut narrow = [_mm256_setzero_si256(); ROWS];
+            for offset in (start..stride.min(start + 32 * CHUNKS_OF_16_BITS)).step_by(32) {
+                // SAFETY: offset + 32 <= stride, so both halves lie in the query and the row's bytes in `rows`; the loads need no alignment.
+                unsafe {
+                    let low = _mm256_loadu_si256(query.as_ptr().add(2 * offset).cast());
+                    let high = _mm256_loadu_si256(query.as_ptr().add(2 * offset + 32).cast());
+                    for (row, sum) in narrow.iter_mut().enumerate() {
+                        let bytes = _mm256_loadu_si256(rows.as_ptr().add(row * stride + offset).cast());
+                        let a = _mm256_maddubs_epi16(_mm256_and_si256(bytes, half), low);
+                        let b = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half), high);
+                        *sum = _mm256_add_epi16(*sum, _mm256_add_epi16(a, b));
+                    }
+                }
+            }
+            for (sum, narrow) in sums.iter_mut().zip(narrow) {
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(narrow, ones));
+            }
+        }
+    }
+
+    /// # Safety
+    /// Needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+        super::portable::add_codes(codes, scale, sum);
+    }
+
+    /// # Safety
     /// Needs AVX2 and FMA; the lengths are equal.
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -184,6 +356,32 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn the_nibble_kernel_equals_the_portable_one((query, rows, count) in (0_usize..9, 0_usize..11).prop_flat_map(|(chunks, rows)| {
+            let length = chunks * NIBBLE_ROW_CODES;
+            (codes(length), vec(prop_oneof![any::<u8>(), Just(0xFF)], length / 2 * rows), Just(rows))
+        })) {
+            let (mut expected, mut got) = (vec![0; count], vec![0; count]);
+            portable::dot_nibble_rows(&query, &rows, &mut expected);
+            dot_nibble_rows(&query, &rows, &mut got);
+            prop_assert_eq!(got, expected);
+        }
+
+        #[test]
+        fn numbers_that_reach_a_bar_are_the_same_everywhere(numbers in vec(prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NAN)], 0..=REACHING_MAX)) {
+            for bar in [0.5, f32::NEG_INFINITY] {
+                prop_assert_eq!(reaching(&numbers, bar), portable::reaching(&numbers, bar));
+            }
+        }
+
+        #[test]
+        fn sums_of_codes_are_the_same_bit_for_bit((codes, start) in (0_usize..200).prop_flat_map(|n| (vec(any::<u8>(), n), vec(-1.0_f32..1.0, n))), scale in 0.0_f32..0.1) {
+            let (mut got, mut expected) = (start.clone(), start);
+            add_codes(&codes, scale, &mut got);
+            portable::add_codes(&codes, scale, &mut expected);
+            prop_assert_eq!(got, expected);
+        }
 
         #[test]
         fn every_code_kernel_equals_the_portable_one((query, rows, count) in query_and_rows()) {

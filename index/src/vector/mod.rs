@@ -6,6 +6,7 @@ mod bytes;
 mod codes;
 mod door;
 mod kernels;
+mod sketch;
 mod top;
 
 pub use block::Block;
@@ -14,4 +15,4 @@ pub use door::{VectorError, admit, check_vector};
 pub use kernels::dot;
 
 pub(crate) use codes::{encode, row_len};
-pub(crate) use kernels::dot_codes;
+pub(crate) use kernels::{add_codes, dot_codes};
