@@ -7,14 +7,10 @@ use std::collections::HashMap;
 use super::codes::{REST_PARTS, encode_fine, row_len};
 use super::door::{VectorError, check_vector};
 use super::kernels::{REACHING_MAX, dot_code_rows, dot_codes, prefetch, reaching};
-use super::sketch::{Sketch, SketchQuery};
 use super::top::Top;
 
 /// Rows scored at once before they are compared with the best so far: small enough for the first-level cache.
 const TILE_ROWS: usize = REACHING_MAX;
-
-/// Rows from which a scan looks at the sketches first: of fewer, too many are among the best so far to rule the others out.
-const SKETCHED_ROWS_MIN: usize = 16_384;
 
 /// A query as rows are kept.
 struct Encoded {
@@ -35,28 +31,18 @@ pub struct Block {
     pub(super) scales: Vec<f32>,
     pub(super) slots: Vec<u32>,
     rows: HashMap<u32, u32>,
-    sketch: Sketch,
 }
 
 impl Block {
     /// An empty block for vectors of `dimension`.
     pub fn new(dimension: usize) -> Self {
-        Self {
-            dimension,
-            codes: Vec::new(),
-            rest: Vec::new(),
-            scales: Vec::new(),
-            slots: Vec::new(),
-            rows: HashMap::new(),
-            sketch: Sketch::default(),
-        }
+        Self { dimension, codes: Vec::new(), rest: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: HashMap::new() }
     }
 
     /// Takes over whole columns whose lengths fit; `None` when a slot comes twice.
     pub(super) fn from_columns(dimension: usize, [codes, rest]: [Vec<i8>; 2], scales: Vec<f32>, slots: Vec<u32>) -> Option<Self> {
         let rows: HashMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
-        let sketch = Sketch::of(&codes, &scales, row_len(dimension));
-        (rows.len() == slots.len()).then_some(Self { dimension, codes, rest, scales, slots, rows, sketch })
+        (rows.len() == slots.len()).then_some(Self { dimension, codes, rest, scales, slots, rows })
     }
 
     /// Dimension of the vectors.
@@ -86,7 +72,6 @@ impl Block {
             + self.scales.capacity() * 4
             + self.slots.capacity() * 4
             + self.rows.capacity() * 9
-            + self.sketch.memory_bytes()
     }
 
     /// Sets the vector of `slot`, in the place of the one it may have.
@@ -109,8 +94,7 @@ impl Block {
             }
         };
         let places = row * stride..(row + 1) * stride;
-        self.scales[row] = encode_fine(vector, &mut self.codes[places.clone()], &mut self.rest[places.clone()]);
-        self.sketch.set(row, &self.codes[places], self.scales[row]);
+        self.scales[row] = encode_fine(vector, &mut self.codes[places.clone()], &mut self.rest[places]);
         Ok(())
     }
 
@@ -126,7 +110,6 @@ impl Block {
             column.truncate(last * stride);
         }
         self.scales.swap_remove(row);
-        self.sketch.swap_remove(row);
         self.slots.swap_remove(row);
         if row != last {
             self.rows.insert(self.slots[row], row as u32);
@@ -138,7 +121,6 @@ impl Block {
     pub fn compact(&mut self) {
         self.codes.shrink_to_fit();
         self.rest.shrink_to_fit();
-        self.sketch.compact();
         self.scales.shrink_to_fit();
         self.slots.shrink_to_fit();
         self.rows.shrink_to_fit();
@@ -156,9 +138,6 @@ impl Block {
         };
         if k == 0 {
             return Vec::new();
-        }
-        if self.len() >= SKETCHED_ROWS_MIN {
-            return self.scan_sketches(&query, query_scale, k, eligible);
         }
         let mut top = Top::new(k);
         let mut bar = top.bar();
@@ -178,54 +157,6 @@ impl Block {
                 }
             }
         }
-        top.into_sorted()
-    }
-
-    /// The same answer, reading the codes only of rows whose sketch does not rule them out.
-    fn scan_sketches(&self, query: &[i8], query_scale: f32, k: usize, mut eligible: impl FnMut(u32) -> bool) -> Vec<(u32, f32)> {
-        let cosine = |row: usize| {
-            let (codes, scale) = self.row(row);
-            dot_codes(query, codes) as f32 * scale * query_scale
-        };
-        // The cosines of the k rows with the highest bounds: the worst of them is below no row of the answer.
-        let sketched = SketchQuery::new(query, query_scale);
-        let (mut bounds, mut dots) = (vec![0.0; self.len()], [0; TILE_ROWS]);
-        let mut highest = Top::new(k);
-        for (tile, (bounds, scales)) in bounds.chunks_mut(TILE_ROWS).zip(self.scales.chunks(TILE_ROWS)).enumerate() {
-            let first = tile * TILE_ROWS;
-            self.sketch.bounds(&sketched, first, scales, &mut dots[..scales.len()], bounds);
-            for at in bits(reaching(bounds, highest.bar())) {
-                if bounds[at] >= highest.bar() && eligible(self.slots[first + at]) {
-                    highest.offer((first + at) as u32, bounds[at]);
-                }
-            }
-        }
-        let highest = highest.into_sorted();
-        let worst = highest.iter().map(|&(row, _)| cosine(row as usize)).fold(f32::INFINITY, f32::min);
-        let floor = if highest.len() == k { worst } else { f32::NEG_INFINITY };
-        let mut top = Top::new(k);
-        // Rows not ruled out: they are asked for, and read when the next tile's are found.
-        let (mut asked, mut asked_next) = (Vec::with_capacity(TILE_ROWS), Vec::with_capacity(TILE_ROWS));
-        let mut read = |rows: &mut Vec<usize>| {
-            for row in rows.drain(..) {
-                let bar = top.bar().max(floor);
-                if bounds[row] >= bar {
-                    let cosine = cosine(row);
-                    if cosine >= bar && eligible(self.slots[row]) {
-                        top.offer(self.slots[row], cosine);
-                    }
-                }
-            }
-        };
-        for (tile, tile_bounds) in bounds.chunks(TILE_ROWS).enumerate() {
-            for at in bits(reaching(tile_bounds, floor)) {
-                prefetch(self.row(tile * TILE_ROWS + at).0);
-                asked_next.push(tile * TILE_ROWS + at);
-            }
-            read(&mut asked);
-            std::mem::swap(&mut asked, &mut asked_next);
-        }
-        read(&mut asked);
         top.into_sorted()
     }
 

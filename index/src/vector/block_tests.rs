@@ -86,26 +86,6 @@ fn scanned_cosines_are_near_and_looked_up_ones_are_right() {
     assert_eq!(block.cosines(&query, &[9_999]), [None]);
 }
 
-// STORE-1
-#[test]
-fn sketches_rule_out_nothing_that_belongs_to_the_answer() {
-    let (table, vectors) = corpus(2_000);
-    let mut block = filled(&vectors);
-    block.remove(7);
-    block.put(1_999, &vectors[3]).unwrap();
-    for query in include_str!("../../data/background.txt").lines().step_by(40) {
-        let query = table.embed(Role::Query, query).unwrap();
-        let Some(Encoded { codes, scale, .. }) = block.encode_query(&query) else { panic!("a query of the block's dimension") };
-        for k in [1, 10, 100] {
-            let eligible = |slot: u32| slot % 3 > 0;
-            assert_eq!(block.scan_sketches(&codes, scale, k, eligible), block.scan(&query, k, eligible));
-        }
-    }
-    let again = Block::from_bytes(&block.to_bytes()).unwrap();
-    let Some(Encoded { codes, scale, .. }) = block.encode_query(&vectors[5]) else { panic!("a query of the block's dimension") };
-    assert_eq!(again.scan_sketches(&codes, scale, 50, |_| true), block.scan(&vectors[5], 50, |_| true));
-}
-
 // MEM-6, M14, M27
 #[test]
 fn odd_queries_find_nothing_and_refused_vectors_change_nothing() {

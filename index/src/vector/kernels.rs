@@ -32,26 +32,6 @@ pub(crate) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
     portable::dot_code_rows(query, rows, out);
 }
 
-/// Codes that a row of nibbles is padded to: two AVX2 registers of them, packed into one.
-pub(super) const NIBBLE_ROW_CODES: usize = 2 * ROW_ALIGN;
-
-/// Inner products of `query` with rows of numbers of 0 to 15, packed two a byte: of every 64 the first 32 are the lower halves of 32 bytes and
-/// the others the upper ones. Exact. A row is half as many bytes as the query, whose length is a multiple of 64.
-///
-/// # Panics
-/// When `rows` is not `out.len()` rows long.
-#[inline]
-pub(super) fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
-    assert_eq!(2 * rows.len(), query.len() * out.len(), "rows of another length than the query");
-    assert!(query.len().is_multiple_of(NIBBLE_ROW_CODES), "a query of another length than rows of nibbles have");
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2 (just asked), and the lengths are those that were asserted.
-        return unsafe { avx2::dot_nibble_rows(query, rows, out) };
-    }
-    portable::dot_nibble_rows(query, rows, out);
-}
-
 /// Inner product of two f32 vectors. Of unequal lengths the shorter counts. The order of summation, so the last bits, depend on the processor.
 #[inline]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -115,22 +95,6 @@ mod portable {
         }
         for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
             *out = query.iter().zip(row).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum();
-        }
-    }
-
-    pub(super) fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
-        for (row, out) in out.iter_mut().enumerate() {
-            let row = &rows[row * query.len() / 2..(row + 1) * query.len() / 2];
-            let chunks = query.chunks_exact(super::NIBBLE_ROW_CODES).zip(row.chunks_exact(super::NIBBLE_ROW_CODES / 2));
-            *out = chunks
-                .map(|(query, bytes)| {
-                    let (low, high) = query.split_at(bytes.len());
-                    let products = bytes.iter().zip(low.iter().zip(high)).map(|(&byte, (&low, &high))| {
-                        i32::from(byte & 0x0F) * i32::from(low) + i32::from(byte >> 4) * i32::from(high)
-                    });
-                    products.sum::<i32>()
-                })
-                .sum();
         }
     }
 
@@ -246,67 +210,6 @@ mod avx2 {
         bits
     }
 
-    /// Chunks of 64 numbers whose products fit 16 bits together: 4 x 2 x 2 x 15 x 127 = 30,480 < 2^15.
-    const CHUNKS_OF_16_BITS: usize = 4;
-
-    /// # Safety
-    /// Needs AVX2; `query.len()` is a multiple of 64 and `2 * rows.len() == query.len() * out.len()`.
-    #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn dot_nibble_rows(query: &[i8], rows: &[u8], out: &mut [i32]) {
-        let stride = query.len() / 2;
-        let mut groups = out.chunks_exact_mut(TOGETHER);
-        let mut at = 0;
-        for group in &mut groups {
-            let four = &rows[at..at + stride * TOGETHER];
-            for line in (0..four.len()).step_by(64) {
-                // A hint about an address; it may lie behind the end, nothing is read there.
-                _mm_prefetch::<_MM_HINT_T0>(four.as_ptr().wrapping_add(AHEAD_BYTES + line).cast());
-            }
-            let mut sums = [_mm256_setzero_si256(); TOGETHER];
-            // SAFETY: `four` holds TOGETHER rows of half the query's length.
-            unsafe { add_nibble_rows(query, four, &mut sums) };
-            group.copy_from_slice(&reduce_four(sums));
-            at += stride * TOGETHER;
-        }
-        for out in groups.into_remainder() {
-            let mut sums = [_mm256_setzero_si256(); 1];
-            // SAFETY: the slice is one row of half the query's length.
-            unsafe { add_nibble_rows(query, &rows[at..at + stride], &mut sums) };
-            *out = reduce_four([sums[0], _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()])[0];
-            at += stride;
-        }
-    }
-
-    /// Adds the products of as many rows as there are sums.
-    ///
-    /// # Safety
-    /// Needs AVX2; `query.len()` is a multiple of 64 and `rows` holds `ROWS` rows of half that length.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn add_nibble_rows<const ROWS: usize>(query: &[i8], rows: &[u8], sums: &mut [__m256i; ROWS]) {
-        let stride = query.len() / 2;
-        let (half, ones) = (_mm256_set1_epi8(0x0F), _mm256_set1_epi16(1));
-        for start in (0..stride).step_by(32 * CHUNKS_OF_16_BITS) {
-            let mut narrow = [_mm256_setzero_si256(); ROWS];
-            for offset in (start..stride.min(start + 32 * CHUNKS_OF_16_BITS)).step_by(32) {
-                // SAFETY: offset + 32 <= stride, so both halves lie in the query and the row's bytes in `rows`; the loads need no alignment.
-                unsafe {
-                    let low = _mm256_loadu_si256(query.as_ptr().add(2 * offset).cast());
-                    let high = _mm256_loadu_si256(query.as_ptr().add(2 * offset + 32).cast());
-                    for (row, sum) in narrow.iter_mut().enumerate() {
-                        let bytes = _mm256_loadu_si256(rows.as_ptr().add(row * stride + offset).cast());
-                        let a = _mm256_maddubs_epi16(_mm256_and_si256(bytes, half), low);
-                        let b = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half), high);
-                        *sum = _mm256_add_epi16(*sum, _mm256_add_epi16(a, b));
-                    }
-                }
-            }
-            for (sum, narrow) in sums.iter_mut().zip(narrow) {
-                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(narrow, ones));
-            }
-        }
-    }
-
     /// # Safety
     /// Needs AVX2.
     #[target_feature(enable = "avx2")]
@@ -356,17 +259,6 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
-
-        #[test]
-        fn the_nibble_kernel_equals_the_portable_one((query, rows, count) in (0_usize..9, 0_usize..11).prop_flat_map(|(chunks, rows)| {
-            let length = chunks * NIBBLE_ROW_CODES;
-            (codes(length), vec(prop_oneof![any::<u8>(), Just(0xFF)], length / 2 * rows), Just(rows))
-        })) {
-            let (mut expected, mut got) = (vec![0; count], vec![0; count]);
-            portable::dot_nibble_rows(&query, &rows, &mut expected);
-            dot_nibble_rows(&query, &rows, &mut got);
-            prop_assert_eq!(got, expected);
-        }
 
         #[test]
         fn numbers_that_reach_a_bar_are_the_same_everywhere(numbers in vec(prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NAN)], 0..=REACHING_MAX)) {

@@ -6,7 +6,6 @@ mod bytes;
 mod codes;
 mod door;
 mod kernels;
-mod sketch;
 mod top;
 
 pub use block::Block;
