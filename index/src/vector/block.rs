@@ -1,33 +1,26 @@
 //! The vectors of one space: int8 rows, contiguous, one scale a row, what the codes leave over, and the slot that each row belongs to. Scans
-//! read the codes alone; what they leave over makes the cosines of the few that are looked at again exact to about 2e-6.
+//! read the codes alone; what they leave over makes the cosines of the few that are looked at again as exact as f32.
 //! It must not know what a slot is or where full-precision vectors are kept.
 
 use std::collections::HashMap;
 
-use super::codes::{REST_PARTS, encode_fine, row_len};
+use super::codes::{encode, encode_fine, row_len};
 use super::door::{VectorError, check_vector};
-use super::kernels::{REACHING_MAX, dot_code_rows, dot_codes, prefetch, reaching};
+use super::kernels::{REACHING_MAX, dot_code_rows, dot_fine, prefetch, reaching};
 use super::top::Top;
 
 /// Rows scored at once before they are compared with the best so far: small enough for the first-level cache.
 const TILE_ROWS: usize = REACHING_MAX;
 
-/// A query as rows are kept.
-struct Encoded {
-    codes: Vec<i8>,
-    rest: Vec<i8>,
-    scale: f32,
-}
-
 /// Vectors of one space and dimension, at most one a slot. Rows have no order: removing one moves the last into its place, so there are
-/// no holes to skip or to compact. Memory: twice the padded dimension plus about 20 bytes a row.
+/// no holes to skip or to compact. Memory: three times the padded dimension plus about 20 bytes a row.
 #[derive(Debug, Clone)]
 pub struct Block {
     pub(super) dimension: usize,
     /// `row_len(dimension)` codes a row.
     pub(super) codes: Vec<i8>,
     /// What the codes leave over, as many a row.
-    pub(super) rest: Vec<i8>,
+    pub(super) rest: Vec<i16>,
     pub(super) scales: Vec<f32>,
     pub(super) slots: Vec<u32>,
     rows: HashMap<u32, u32>,
@@ -40,7 +33,13 @@ impl Block {
     }
 
     /// Takes over whole columns whose lengths fit; `None` when a slot comes twice.
-    pub(super) fn from_columns(dimension: usize, [codes, rest]: [Vec<i8>; 2], scales: Vec<f32>, slots: Vec<u32>) -> Option<Self> {
+    pub(super) fn from_columns(
+        dimension: usize,
+        codes: Vec<i8>,
+        rest: Vec<i16>,
+        scales: Vec<f32>,
+        slots: Vec<u32>,
+    ) -> Option<Self> {
         let rows: HashMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
         (rows.len() == slots.len()).then_some(Self { dimension, codes, rest, scales, slots, rows })
     }
@@ -68,7 +67,7 @@ impl Block {
     /// Heap bytes in use, about.
     pub fn memory_bytes(&self) -> usize {
         self.codes.capacity()
-            + self.rest.capacity()
+            + self.rest.capacity() * 2
             + self.scales.capacity() * 4
             + self.slots.capacity() * 4
             + self.rows.capacity() * 9
@@ -104,11 +103,8 @@ impl Block {
             return false;
         };
         let (row, last, stride) = (row as usize, self.slots.len() - 1, row_len(self.dimension));
-        for column in [&mut self.codes, &mut self.rest] {
-            column.copy_within(last * stride.., row * stride);
-            column[last * stride..].fill(0);
-            column.truncate(last * stride);
-        }
+        take_row(&mut self.codes, row, last, stride);
+        take_row(&mut self.rest, row, last, stride);
         self.scales.swap_remove(row);
         self.slots.swap_remove(row);
         if row != last {
@@ -133,7 +129,7 @@ impl Block {
     /// Take the [`cosines`](Self::cosines) of the first 30 where the order matters: that gives the exact top 10. A query of another dimension
     /// finds nothing.
     pub fn scan(&self, query: &[f32], k: usize, mut eligible: impl FnMut(u32) -> bool) -> Vec<(u32, f32)> {
-        let Some(Encoded { codes: query, scale: query_scale, .. }) = self.encode_query(query) else {
+        let Some((query, query_scale)) = self.encode_query(query) else {
             return Vec::new();
         };
         if k == 0 {
@@ -162,9 +158,9 @@ impl Block {
 
     /// The cosines of some slots to `query`, in order, from codes and what they leave over; `None` for a slot without a vector.
     pub fn cosines(&self, query: &[f32], slots: &[u32]) -> Vec<Option<f32>> {
-        let Some(query) = self.encode_query(query) else {
+        if query.len() != self.dimension || query.iter().any(|x| !x.is_finite()) {
             return vec![None; slots.len()];
-        };
+        }
         let rows: Vec<Option<usize>> = slots.iter().map(|slot| Some(*self.rows.get(slot)? as usize)).collect();
         for &row in rows.iter().flatten() {
             prefetch(self.row(row).0);
@@ -172,12 +168,7 @@ impl Block {
         }
         let cosine = |row: usize| {
             let ((codes, scale), rest) = (self.row(row), self.rest_of(row));
-            // (a + a' / P) (b + b' / P), each sum exact.
-            let whole = f64::from(dot_codes(&query.codes, codes));
-            let crossed = f64::from(dot_codes(&query.codes, rest)) + f64::from(dot_codes(&query.rest, codes));
-            let small = f64::from(dot_codes(&query.rest, rest));
-            let parts = f64::from(REST_PARTS);
-            ((whole + (crossed + small / parts) / parts) * f64::from(scale) * f64::from(query.scale)) as f32
+            dot_fine(query, codes, rest) * scale
         };
         rows.into_iter().map(|row| row.map(cosine)).collect()
     }
@@ -200,20 +191,26 @@ impl Block {
         (&self.codes[row * stride..(row + 1) * stride], self.scales[row])
     }
 
-    fn rest_of(&self, row: usize) -> &[i8] {
+    fn rest_of(&self, row: usize) -> &[i16] {
         let stride = row_len(self.dimension);
         &self.rest[row * stride..(row + 1) * stride]
     }
 
-    fn encode_query(&self, query: &[f32]) -> Option<Encoded> {
+    fn encode_query(&self, query: &[f32]) -> Option<(Vec<i8>, f32)> {
         if query.len() != self.dimension || query.is_empty() || query.iter().any(|x| !x.is_finite()) {
             return None;
         }
         let mut codes = vec![0; row_len(self.dimension)];
-        let mut rest = codes.clone();
-        let scale = encode_fine(query, &mut codes, &mut rest);
-        Some(Encoded { codes, rest, scale })
+        let scale = encode(query, &mut codes);
+        Some((codes, scale))
     }
+}
+
+/// Moves the last row into the place of another; what stood there is overwritten.
+fn take_row<T: Copy + Default>(column: &mut Vec<T>, row: usize, last: usize, stride: usize) {
+    column.copy_within(last * stride.., row * stride);
+    column[last * stride..].fill(T::default());
+    column.truncate(last * stride);
 }
 
 /// The places of the bits that are set, lowest first.

@@ -80,7 +80,7 @@ fn scanned_cosines_are_near_and_looked_up_ones_are_right() {
     let slots: Vec<u32> = scanned.iter().map(|&(slot, _)| slot).collect();
     for (&(slot, cosine), looked_up) in scanned.iter().zip(block.cosines(&query, &slots)) {
         let right = dot(&query, &vectors[slot as usize]);
-        assert!((looked_up.unwrap() - right).abs() < 5e-6, "{looked_up:?} for {right}");
+        assert!((looked_up.unwrap() - right).abs() < 1e-6, "{looked_up:?} for {right}");
         assert!((cosine - right).abs() < 0.01);
     }
     assert_eq!(block.cosines(&query, &[9_999]), [None]);

@@ -2,7 +2,7 @@
 //! It must not know of files.
 //!
 //! Little-endian: magic (8 bytes), dimension u32, rows u32, slots (u32 each), scales (f32 each), codes, what they
-//! leave over, XXH3-64 of all that (u64).
+//! leave over (i16 each), XXH3-64 of all that (u64).
 
 use std::io;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -63,9 +63,13 @@ impl Block {
             give(&mut piece)?;
             scales.iter().for_each(|scale| piece.extend_from_slice(&scale.to_le_bytes()));
         }
-        for codes in self.codes.chunks(PIECE_BYTES).chain(self.rest.chunks(PIECE_BYTES)) {
+        for codes in self.codes.chunks(PIECE_BYTES) {
             give(&mut piece)?;
             piece.extend(codes.iter().map(|&code| code as u8));
+        }
+        for rest in self.rest.chunks(PIECE_BYTES / 2) {
+            give(&mut piece)?;
+            rest.iter().for_each(|rest| piece.extend_from_slice(&rest.to_le_bytes()));
         }
         give(&mut piece)?;
         out(&hash.digest().to_le_bytes())
@@ -73,7 +77,7 @@ impl Block {
 
     /// Bytes that [`write_to`](Self::write_to) gives.
     pub fn byte_len(&self) -> usize {
-        HEADER_BYTES + self.len() * 8 + self.codes.len() + self.rest.len() + CHECKSUM_BYTES
+        HEADER_BYTES + self.len() * 8 + self.codes.len() + self.rest.len() * 2 + CHECKSUM_BYTES
     }
 
     /// The same as one piece.
@@ -99,7 +103,7 @@ impl Block {
             return Err(BlockBytesError::Format);
         }
         let stride = (dimension as usize).checked_next_multiple_of(row_len(1)).ok_or(BlockBytesError::Format)?;
-        let expected = HEADER_BYTES as u128 + u128::from(rows) * (8 + 2 * stride as u128) + CHECKSUM_BYTES as u128;
+        let expected = HEADER_BYTES as u128 + u128::from(rows) * (8 + 3 * stride as u128) + CHECKSUM_BYTES as u128;
         if bytes.len() as u128 != expected {
             return Err(BlockBytesError::Length { expected, got: bytes.len() });
         }
@@ -112,13 +116,14 @@ impl Block {
         let (scales, codes) = rest.split_at(rows * 4);
         let slots: Vec<u32> = slots.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
         let scales: Vec<f32> = scales.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
-        let (codes, rest) = codes.split_at(codes.len() / 2);
-        let column = |bytes: &[u8]| bytes.iter().map(|&byte| byte as i8).collect::<Vec<i8>>();
-        let columns = [column(codes), column(rest)];
-        if scales.iter().any(|scale| !scale.is_finite() || *scale < 0.0) || columns.iter().any(|codes| codes.contains(&i8::MIN)) {
+        let (codes, rest) = codes.split_at(codes.len() / 3);
+        let codes: Vec<i8> = codes.iter().map(|&byte| byte as i8).collect();
+        let rest: Vec<i16> = rest.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
+        let is_scale = |scale: &f32| scale.is_finite() && *scale >= 0.0;
+        if !scales.iter().all(is_scale) || codes.contains(&i8::MIN) || rest.contains(&i16::MIN) {
             return Err(BlockBytesError::Content);
         }
-        Self::from_columns(dimension as usize, columns, scales, slots).ok_or(BlockBytesError::Content)
+        Self::from_columns(dimension as usize, codes, rest, scales, slots).ok_or(BlockBytesError::Content)
     }
 }
 
@@ -174,7 +179,7 @@ mod tests {
         assert_eq!(with(16, &7_u32.to_le_bytes()), Err(BlockBytesError::Content)); // the slot of row 1
         assert_eq!(with(16 + 40, &f32::NAN.to_le_bytes()), Err(BlockBytesError::Content));
         assert_eq!(with(16 + 80, &[0x80]), Err(BlockBytesError::Content));
-        assert_eq!(with(bytes.len() - 9, &[0x80]), Err(BlockBytesError::Content));
+        assert_eq!(with(bytes.len() - 10, &i16::MIN.to_le_bytes()), Err(BlockBytesError::Content));
         assert!(matches!(with(12, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
         assert!(matches!(with(8, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
     }

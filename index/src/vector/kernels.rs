@@ -2,6 +2,8 @@
 //! It must not know what the numbers mean.
 #![allow(unsafe_code)] // AVX2 loads and the calls into functions compiled for AVX2; each block says why it is sound.
 
+use super::codes::REST_PARTS;
+
 /// Bytes that a row of codes is padded to: one AVX2 register.
 pub(super) const ROW_ALIGN: usize = 32;
 
@@ -45,6 +47,18 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     portable::dot(a, b)
 }
 
+/// Inner product of a query with codes and what they leave over, in scales of the codes. What stands behind the end of the shortest does not
+/// count.
+#[inline]
+pub(super) fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::dot_fine(query, codes, rest) };
+    }
+    portable::dot_fine(query, codes, rest)
+}
+
 /// Most numbers that [`reaching`] takes.
 pub(super) const REACHING_MAX: usize = 128;
 
@@ -65,12 +79,12 @@ pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
 
 /// Asks for a row that is read soon.
 #[inline]
-pub(super) fn prefetch(row: &[i8]) {
+pub(super) fn prefetch<T>(row: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    for line in (0..row.len()).step_by(64) {
+    for line in (0..size_of_val(row)).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: every x86-64 processor has the instruction; it is a hint, and the address lies in the row.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().add(line)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().add(line)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = row;
@@ -89,6 +103,8 @@ pub(crate) fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
 
 /// Plain loops, which the compiler vectorises for the target's baseline (SSE2, NEON).
 mod portable {
+    use super::REST_PARTS;
+
     pub(super) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
         if query.is_empty() {
             return out.fill(0);
@@ -96,6 +112,24 @@ mod portable {
         for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
             *out = query.iter().zip(row).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum();
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+        const LANES: usize = 16;
+        let one = |query: f32, code: i8, rest: i16| query * (f32::from(code) + f32::from(rest) * (1.0 / REST_PARTS));
+        let length = query.len().min(codes.len()).min(rest.len());
+        let (query, query_rest) = query[..length].as_chunks::<LANES>();
+        let (codes, codes_rest) = codes[..length].as_chunks::<LANES>();
+        let (rest, rest_rest) = rest[..length].as_chunks::<LANES>();
+        let mut lanes = [0.0; LANES];
+        for ((query, codes), rest) in query.iter().zip(codes).zip(rest) {
+            for lane in 0..LANES {
+                lanes[lane] += one(query[lane], codes[lane], rest[lane]);
+            }
+        }
+        let behind = query_rest.iter().zip(codes_rest).zip(rest_rest).map(|((&query, &code), &rest)| one(query, code, rest));
+        lanes.iter().sum::<f32>() + behind.sum::<f32>()
     }
 
     pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
@@ -193,6 +227,13 @@ mod avx2 {
         // SAFETY: `out` is 16 bytes, the size of the store, which needs no alignment.
         unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), sums) };
         out
+    }
+
+    /// # Safety
+    /// Needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+        super::portable::dot_fine(query, codes, rest)
     }
 
     /// # Safety
