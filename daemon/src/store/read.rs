@@ -86,6 +86,17 @@ pub trait Reads: Rows + Sized {
         Ok(vectors)
     }
 
+    /// The vector of one passage of a memory's current text; none where there is none. Reads no record of a memory never changed.
+    fn current_vector(&self, key: u64, passage: u16) -> Result<Option<Vec<f32>>, StoreError> {
+        let version = match self.memory_current_version(key)? {
+            None => return Ok(None),
+            Some(1) => 1,
+            Some(version) => self.memory_version(key, version)?.map_or(version, |record| record.vector_version),
+        };
+        let record: Option<VectorRecord> = self.record(tables::VECTORS, &keys::passage(key, version, passage))?;
+        Ok(record.map(|record| record.values).filter(|values| !values.is_empty()))
+    }
+
     /// Use statistics; zeros when it was never used.
     fn usage(&self, key: u64) -> Result<UseRecord, StoreError> {
         Ok(self.record(tables::USAGE, &keys::u64(key))?.unwrap_or_default())
