@@ -125,12 +125,15 @@ pub const KEY_BYTES_MAX: usize = 256;
 pub const KEY_KEPT_MS: i64 = 7 * 24 * 3_600 * 1_000;
 /// Items of one `memory/rememberMany` and lines of one `memory/import`.
 pub const ITEMS_PER_CALL_MAX: usize = 5_000;
-/// Items written in one transaction.
-pub const ITEMS_PER_TRANSACTION: usize = 512;
+/// Items written in one transaction. Every transaction writes each page that it touched, and ids touch a page each: twice the items are not
+/// twice the pages.
+pub const ITEMS_PER_TRANSACTION: usize = 1_024;
 /// Ids one call may name.
 pub const IDS_PER_CALL_MAX: usize = 1_000;
 /// Ids an answer or an audit row lists.
 pub const IDS_LISTED_MAX: usize = 1_000;
+/// Recalls that run on the threads that ask for them, at once; others are handed over.
+pub const IN_PLACE_MAX: usize = 4;
 /// Candidates an ambiguous prefix lists.
 pub const CANDIDATES_LISTED_MAX: usize = 20;
 /// Characters of an id's prefix, at least.
@@ -245,6 +248,8 @@ pub const STORE_CACHE_BYTES: usize = 24 << 20;
 pub const WRITE_QUEUE_MAX: usize = 1_024;
 /// Writes put into one transaction.
 pub const WRITE_BATCH_MAX: usize = 256;
+/// Bytes of rows that one transaction gathers before it puts them into their tables.
+pub const WRITE_GATHERED_BYTES_MAX: usize = 8 << 20;
 /// Bytes of one encoded record.
 pub const RECORD_BYTES_MAX: u64 = 4 << 20;
 /// Least and most of the disk kept free of writes, and the share of the volume it is in between.

@@ -50,11 +50,9 @@ impl Random {
     }
 }
 
-fn open(dir: &std::path::Path, count: u64, vectors: &Arc<Vec<Vec<f32>>>) -> Opened {
+fn open(dir: &std::path::Path, count: u64) -> Opened {
     let identity = Identity { store_id: [0; 16], epoch: 1, model_id: "measure".into(), dim: DIM };
-    let vectors = Arc::clone(vectors);
-    let source = Arc::new(move |keys: &[u64]| keys.iter().map(|&key| vectors.get(key as usize).cloned()).collect());
-    Index::open(dir, identity, Settings::default(), count, source, Arc::new(|_: &[f32]| ZScale { mean: 0.0, sd: 0.1 })).unwrap()
+    Index::open(dir, identity, Settings::default(), count, Arc::new(|_: &[f32]| ZScale { mean: 0.0, sd: 0.1 })).unwrap()
 }
 
 fn percentile(times: &mut [Duration], share: f64) -> Duration {
@@ -93,7 +91,7 @@ fn main() {
     for count in [10_000_u64, 100_000] {
         let mut random = Random(count);
         let before = resident_mib();
-        let vectors: Arc<Vec<Vec<f32>>> = Arc::new((0..=count).map(|_| random.vector()).collect());
+        let vectors: Vec<Vec<f32>> = (0..=count).map(|_| random.vector()).collect();
         let own = resident_mib() - before;
         let documents: Vec<Document> = (1..=count)
             .map(|key| {
@@ -111,7 +109,7 @@ fn main() {
             .collect();
         let dir = tempfile::tempdir().unwrap();
         println!("{count} documents of {WORDS_PER_DOCUMENT} words");
-        let opened = open(dir.path(), 0, &vectors);
+        let opened = open(dir.path(), 0);
         opened.index.loaded(0);
         let begin = Instant::now();
         let prepared: Vec<Change> = documents.into_iter().map(|document| Change::Upsert(prepare(document))).collect();
@@ -136,7 +134,7 @@ fn main() {
         println!("  resident {} MiB, of which the vectors of this measurement {own} MiB", resident_mib());
         drop(opened);
         let begin = Instant::now();
-        let opened = open(dir.path(), count, &vectors);
+        let opened = open(dir.path(), count);
         println!("  open: {:?}, watermark {}", begin.elapsed(), opened.watermark);
         let begin = Instant::now();
         println!("  loaded: {:?} {:?}", opened.index.loaded(count), begin.elapsed());

@@ -9,7 +9,7 @@ use crate::limits::FLUSH_WAIT_MS;
 use crate::query::Query;
 use crate::result::SearchResult;
 use crate::search::{self, Context};
-use crate::settings::{Calibration, Identity, Settings, VectorSource};
+use crate::settings::{Calibration, Identity, Settings};
 use crate::snapshot;
 use crate::state::State;
 use parking_lot::Mutex;
@@ -26,7 +26,6 @@ const LEXICAL_DIR: &str = "lexical";
 pub struct Index {
     work: Arc<Work>,
     dir: PathBuf,
-    vectors: VectorSource,
     calibration: Calibration,
     running: Mutex<Option<Running>>,
     /// Held while a snapshot is written, so that only one is.
@@ -99,19 +98,12 @@ impl Index {
     ///
     /// # Errors
     /// [`IndexError::Folder`] when the folder cannot be made.
-    pub fn open(
-        dir: &Path,
-        identity: Identity,
-        settings: Settings,
-        store_seq: u64,
-        vectors: VectorSource,
-        calibration: Calibration,
-    ) -> Result<Opened> {
+    pub fn open(dir: &Path, identity: Identity, settings: Settings, store_seq: u64, calibration: Calibration) -> Result<Opened> {
         fs::create_dir_all(dir).map_err(|source| IndexError::Folder { path: dir.to_owned(), source })?;
         let loaded = snapshot::load(dir, &identity, store_seq);
         let watermark = loaded.state.seq;
         let work = Arc::new(Work::new(loaded.state, identity, settings, dir.join(LEXICAL_DIR)));
-        let index = Self { work, dir: dir.to_owned(), vectors, calibration, running: Mutex::new(None), writing: Arc::default() };
+        let index = Self { work, dir: dir.to_owned(), calibration, running: Mutex::new(None), writing: Arc::default() };
         Ok(Opened { index, watermark, rebuilt: loaded.removed })
     }
 
@@ -191,7 +183,7 @@ impl Index {
         let vector = query.vector.filter(|vector| vector.len() == self.work.identity.dim && vector.iter().all(|x| x.is_finite()));
         let scale = vector.map(|vector| (self.calibration)(vector));
         let query = Query { vector, ..query.clone() };
-        let context = Context { settings: &self.work.settings, vectors: &self.vectors, scale };
+        let context = Context { settings: &self.work.settings, scale };
         let (result, damaged) = search::search(&self.work.state.read(), &query, &context);
         if let Some(reason) = damaged {
             self.work.suspect(reason);

@@ -27,4 +27,4 @@ pub use index::{Index, Opened, Standing, Stats};
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
 pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};
-pub use settings::{Calibration, Identity, Settings, VectorSource};
+pub use settings::{Calibration, Identity, Settings};

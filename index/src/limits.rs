@@ -22,6 +22,11 @@ pub const LEXICAL_RETRY_MS_MIN: u64 = 250;
 pub const LEXICAL_RETRY_MS_MAX: u64 = 15_000;
 /// Failures in a row after which the full-text index is built anew.
 pub const LEXICAL_FAILURES_MAX: u32 = 4;
+/// Least time from one commit of the full-text index to the next that is due only because many documents wait, milliseconds. Each commit
+/// makes a segment, and segments are merged: under a stream of writes fewer and larger ones are half the work.
+pub const LEXICAL_REST_MS: u64 = 250;
+/// Documents that wait for the full-text index from which it is committed without that rest: they are read one by one meanwhile.
+pub const LEXICAL_WAITING_DOCUMENTS_MAX: usize = 4_096;
 /// Idle time after which the full-text writer gives its memory back, milliseconds.
 pub const LEXICAL_IDLE_MS: u64 = 20_000;
 /// Documents whose postings are looked up when the full-text index is opened.
@@ -30,8 +35,6 @@ pub const LEXICAL_SAMPLE_DOCUMENTS: usize = 64;
 pub const FLUSH_WAIT_MS: u64 = 120_000;
 /// Eligible documents of a space up to which every one is scored from memory, without the full-text index.
 pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
-/// Candidates whose cosine is computed again in full precision, per leg.
-pub const RESCORED_MAX: usize = 30;
 /// Bytes of a speaker's name that are read for the token questions name them by.
 pub const NAME_BYTES_MAX: usize = 256;
 /// Candidates of a space whose neighbours in the conversation are looked at, best first.

@@ -47,9 +47,5 @@ impl Default for Settings {
     }
 }
 
-/// Reads the full-precision vectors of documents from the store, in the order of the keys; `None` where there is none.
-/// Called during a search; it must not call back into the index and should not block.
-pub type VectorSource = Arc<dyn Fn(&[u64]) -> Vec<Option<Vec<f32>>> + Send + Sync>;
-
 /// The scale of a query vector's cosines against the model's background sample, as `|q| background.z(q)` gives it.
 pub type Calibration = Arc<dyn Fn(&[f32]) -> ZScale + Send + Sync>;

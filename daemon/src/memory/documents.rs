@@ -42,11 +42,14 @@ pub(super) fn embed_query(embedder: &dyn Embedder, text: &str) -> Option<Vec<f32
 /// The text without the marks that end and part sentences: to the table they are words like any other, and a single `？` takes a
 /// third of a Chinese question's score.
 fn unpunctuated(text: &str) -> String {
-    text.chars().map(|c| if MARKS.contains(c) { ' ' } else { c }).collect()
+    text.chars().map(|c| if is_mark(c) { ' ' } else { c }).collect()
 }
 
 /// Marks that say how a sentence goes, not what it is about.
-const MARKS: &str = "?!？！。，、；：…“”「」『』《》（）～";
+fn is_mark(c: char) -> bool {
+    matches!(c, '?' | '!' | '？' | '！' | '。' | '，' | '、' | '；' | '：' | '…' | '“' | '”' | '「' | '」' | '『' | '』')
+        || matches!(c, '《' | '》' | '（' | '）' | '～')
+}
 
 /// Roles that programs write where a name would stand: they say nothing about who spoke.
 const ROLES: [&str; 8] = ["user", "assistant", "system", "tool", "human", "ai", "model", "bot"];

@@ -17,9 +17,8 @@ pub fn fingerprint(canonical: &str) -> [u8; 16] {
 /// The form that texts in the same words share.
 pub fn canonical(text: &str) -> String {
     let plain = plain_text(text);
-    let words: Vec<String> = plain.split_whitespace().map(fold_word).collect();
     let mut joined = String::with_capacity(plain.len());
-    for word in &words {
+    for word in plain.split_whitespace() {
         let before = joined.chars().next_back();
         let next = word.chars().next();
         if let (Some(before), Some(next)) = (before, next)
@@ -28,7 +27,7 @@ pub fn canonical(text: &str) -> String {
         {
             joined.push(' ');
         }
-        joined.push_str(word);
+        fold_word(word, &mut joined);
     }
     let inner = joined.trim_end_matches(ENDS).trim_start_matches(QUOTES).trim_end_matches(QUOTES).trim_end_matches(ENDS);
     if inner.is_empty() { joined } else { inner.to_owned() }
@@ -70,27 +69,21 @@ pub fn is_cjk(c: char) -> bool {
 }
 
 /// Folds the case of the ordinary words in what stands between two white spaces.
-fn fold_word(word: &str) -> String {
+fn fold_word(word: &str, out: &mut String) {
     if word
         .chars()
         .any(|c| c.is_numeric() || matches!(c, '_' | '/' | '\\' | '@' | '=' | '#' | '+' | '*' | '<' | '>' | '$' | '%' | '&'))
         || word.contains("::")
     {
-        return word.to_owned();
+        return out.push_str(word);
     }
-    let mut folded = String::with_capacity(word.len());
-    let mut run = String::new();
-    for c in word.chars() {
-        if c.is_alphabetic() {
-            run.push(c);
-        } else {
-            fold_run(&run, &mut folded);
-            run.clear();
-            folded.push(c);
-        }
+    let mut rest = word;
+    while let Some((at, mark)) = rest.char_indices().find(|(_, c)| !c.is_alphabetic()) {
+        fold_run(&rest[..at], out);
+        out.push(mark);
+        rest = &rest[at + mark.len_utf8()..];
     }
-    fold_run(&run, &mut folded);
-    folded
+    fold_run(rest, out);
 }
 
 /// `Word` becomes `word`, and so do `I` and `A`; `WORD`, `iWord` and single letters stay as they are.

@@ -86,6 +86,8 @@ struct Inner {
     clock: SharedClock,
     decay: DecaySettings,
     stats: stats::Cache,
+    /// Permits of [`Memory::in_place`].
+    in_place: tokio::sync::Semaphore,
 }
 
 impl Memory {
@@ -112,5 +114,18 @@ impl Memory {
     ) -> Result<R, MemoryError> {
         let memory = self.clone();
         tokio::task::spawn_blocking(move || work(&memory)).await.unwrap_or(Err(MemoryError::Lost))
+    }
+
+    /// The same for work of a few milliseconds: it runs where it is asked for, and the runtime gives this thread's other tasks to another one.
+    /// Handing work over and its outcome back takes as long as a search of a small store. Only so many at once, so that threads for
+    /// everything else are left when the store keeps them waiting; the others are handed over.
+    async fn in_place<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<R, MemoryError> + Send + 'static,
+    ) -> Result<R, MemoryError> {
+        match self.inner.in_place.try_acquire() {
+            Ok(_permit) => tokio::task::block_in_place(|| work(self)),
+            Err(_) => self.blocking(work).await,
+        }
     }
 }

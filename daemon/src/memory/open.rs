@@ -4,18 +4,17 @@
 //! Must not know: verbs.
 
 use super::catch_up::{IndexProgress, catch_up, feed_all, replay};
-use super::documents::memory_of;
 use super::{DecaySettings, Inner, Memory, MemoryError, stats};
 use crate::clock::SharedClock;
-use crate::limits::OUTBOX_TRIM_INTERVAL_MS;
-use crate::store::{Reads, Store, StoreChange, StoreError};
+use crate::limits::{IN_PLACE_MAX, OUTBOX_TRIM_INTERVAL_MS};
+use crate::store::{Reads, Store, StoreChange};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tiro_index::embed::Embedder;
-use tiro_index::{Calibration, Identity, Index, IndexError, Settings, VectorSource};
+use tiro_index::{Calibration, Identity, Index, IndexError, Settings};
 
 /// Setting that holds the sequence up to which the outbox was trimmed: an index behind it is fed everything.
 const SETTING_TRIMMED: &str = "outboxTrimmed";
@@ -78,8 +77,8 @@ impl Memory {
             replaced: AtomicU64::new(0),
             rebuilding: Mutex::new(()),
         });
-        let memory =
-            Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats: stats::Cache::default() }) };
+        let (stats, in_place) = (stats::Cache::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
+        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats, in_place }) };
         memory.keep_up();
         Ok(memory)
     }
@@ -194,28 +193,11 @@ fn open_index(
     };
     let scale = Arc::clone(embedder);
     let calibration: Calibration = Arc::new(move |query| scale.background().z(query));
-    let opened = Index::open(dir, identity, settings.clone(), store.seq(), vectors_of(store.clone()), calibration)?;
+    let opened = Index::open(dir, identity, settings.clone(), store.seq(), calibration)?;
     for note in &opened.rebuilt {
         tracing::warn!("the index is rebuilt: {note}");
     }
     Ok((Arc::new(opened.index), opened.watermark))
-}
-
-/// Full vectors from the store, for the second look at the best candidates.
-fn vectors_of(store: Store) -> VectorSource {
-    Arc::new(move |keys| {
-        let read = store.read(|tx| {
-            let vector = |index_key: &u64| {
-                let (key, passage) = memory_of(*index_key);
-                u16::try_from(passage).map_or(Ok(None), |passage| tx.current_vector(key, passage))
-            };
-            keys.iter().map(vector).collect::<Result<Vec<_>, StoreError>>()
-        });
-        read.unwrap_or_else(|error| {
-            tracing::warn!(%error, "vectors could not be read; scores are a little coarser");
-            vec![None; keys.len()]
-        })
-    })
 }
 
 /// The watermark to replay from; 0, after clearing, when outbox rows behind it are gone.

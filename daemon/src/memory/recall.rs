@@ -64,7 +64,7 @@ impl Memory {
         let recall_id = Uuid::new_v4().to_string();
         let who = caller.clone();
         let (plan, mut found) = self
-            .blocking(move |memory| {
+            .in_place(move |memory| {
                 let found = memory.find(&plan)?;
                 Ok((plan, found))
             })

@@ -8,10 +8,11 @@ use super::read::Reads;
 use super::rows::{Direction, Row, Rows, collect, guarded};
 use super::tables::{SETTING_AUDIT, SETTING_SEQ, Table};
 use super::{codec, keys, tables};
-use crate::limits::{IDEMPOTENCY_SWEEP_ROWS_MAX, KEY_KEPT_MS};
+use crate::limits::{IDEMPOTENCY_SWEEP_ROWS_MAX, KEY_KEPT_MS, WRITE_GATHERED_BYTES_MAX};
 use redb::{ReadableTableMetadata, WriteTransaction};
 use serde::Serialize;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::Bound;
 use tiro_schema::convert::STATUS_FORGOTTEN;
 use tiro_schema::record::{AuditHeadRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, SpaceRecord, UseRecord, VectorRecord};
@@ -22,6 +23,7 @@ pub(super) type Hook = Box<dyn FnOnce() + Send>;
 /// The open write transaction, as a job sees it. Reads see what was written before in it.
 pub struct WriteTx {
     transaction: WriteTransaction,
+    gathered: RefCell<Gathered>,
     checks: Checks,
     now_ms: i64,
     seq: u64,
@@ -31,6 +33,15 @@ pub struct WriteTx {
     pub(super) audit_head: AuditHeadRecord,
     pub(super) audit_changed: bool,
     hooks: Vec<Hook>,
+}
+
+/// Rows written and not yet in their tables. They go there sorted, with one opening of the table: that is most of what writing many small
+/// rows costs.
+#[derive(Default)]
+struct Gathered {
+    /// By the table's tag.
+    rows: BTreeMap<u8, BTreeMap<Vec<u8>, Vec<u8>>>,
+    bytes: usize,
 }
 
 /// Where a transaction stood before a job.
@@ -46,6 +57,7 @@ impl WriteTx {
     pub(super) fn new(transaction: WriteTransaction, checks: Checks, now_ms: i64) -> Result<Self, StoreError> {
         let mut tx = WriteTx {
             transaction,
+            gathered: RefCell::new(Gathered::default()),
             checks,
             now_ms,
             seq: 0,
@@ -112,6 +124,7 @@ impl WriteTx {
         if self.audit_changed {
             self.put(tables::SETTINGS, SETTING_AUDIT.as_bytes(), &self.audit_head.clone())?;
         }
+        self.place_all()?;
         Ok(true)
     }
 
@@ -128,16 +141,38 @@ impl WriteTx {
     pub(super) fn put<R: Serialize + ?Sized>(&mut self, table: Table, key: &[u8], record: &R) -> Result<(), StoreError> {
         let bytes = codec::seal(table, key, record)?;
         self.changes += 1;
-        let result = guarded(|| {
+        let mut gathered = self.gathered.borrow_mut();
+        gathered.bytes += key.len() + bytes.len();
+        gathered.rows.entry(table.tag).or_default().insert(key.to_vec(), bytes);
+        let is_full = gathered.bytes > WRITE_GATHERED_BYTES_MAX;
+        drop(gathered);
+        if is_full { self.place_all() } else { Ok(()) }
+    }
+
+    /// Puts what was gathered for a table into it.
+    fn place(&self, table: Table) -> Result<(), StoreError> {
+        let Some(rows) = self.gathered.borrow_mut().rows.remove(&table.tag) else { return Ok(()) };
+        self.noted(guarded(|| {
             let mut opened = self.transaction.open_table(table.definition()).map_err(engine)?;
-            opened.insert(key, bytes.as_slice()).map_err(engine)?;
+            for (key, bytes) in &rows {
+                opened.insert(key.as_slice(), bytes.as_slice()).map_err(engine)?;
+            }
             Ok(())
-        });
-        self.noted(result)
+        }))
+    }
+
+    /// The same for every table.
+    fn place_all(&self) -> Result<(), StoreError> {
+        for table in tables::ALL {
+            self.place(*table)?;
+        }
+        self.gathered.borrow_mut().bytes = 0;
+        Ok(())
     }
 
     /// Takes a row out. True when it was there.
     pub(super) fn take_out(&mut self, table: Table, key: &[u8]) -> Result<bool, StoreError> {
+        self.place(table)?;
         let result = guarded(|| {
             let mut opened = self.transaction.open_table(table.definition()).map_err(engine)?;
             Ok(opened.remove(key).map_err(engine)?.is_some())
@@ -325,6 +360,9 @@ impl WriteTx {
 
 impl Rows for WriteTx {
     fn row(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        if let Some(bytes) = self.gathered.borrow().rows.get(&table.tag).and_then(|rows| rows.get(key)) {
+            return Ok(Some(bytes.clone()));
+        }
         self.noted(guarded(|| {
             let opened = self.transaction.open_table(table.definition()).map_err(engine)?;
             let value = redb::ReadableTable::get(&opened, key).map_err(engine)?;
@@ -339,6 +377,7 @@ impl Rows for WriteTx {
         direction: Direction,
         max: usize,
     ) -> Result<Vec<Row>, StoreError> {
+        self.place(table)?;
         self.noted(guarded(|| {
             let opened = self.transaction.open_table(table.definition()).map_err(engine)?;
             collect(&opened, bounds, direction, max)
@@ -346,6 +385,7 @@ impl Rows for WriteTx {
     }
 
     fn row_count(&self, table: Table) -> Result<u64, StoreError> {
+        self.place(table)?;
         self.noted(guarded(|| {
             let opened = self.transaction.open_table(table.definition()).map_err(engine)?;
             opened.len().map_err(engine)

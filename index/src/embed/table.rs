@@ -11,6 +11,7 @@ use super::wordpiece::WordPiece;
 use super::words::WordTable;
 use super::{Embedder, PassageKind, Role};
 use crate::limits::EMBED_CHARS_MAX;
+use crate::vector::add_codes;
 
 static TENSORS: &[u8] = include_bytes!("../../data/static-en-zh-192.safetensors");
 static ENGLISH: &str = include_str!("../../data/static-en-zh-192.en.txt");
@@ -140,10 +141,7 @@ impl Rows {
     fn add(&self, row: u32, sum: &mut [f32; DIMENSION]) {
         let row = row as usize;
         let scale = half_to_f32(u16::from_le_bytes([self.scales[row * 2], self.scales[row * 2 + 1]]));
-        let codes = &self.codes[row * DIMENSION..(row + 1) * DIMENSION];
-        for (sum, &code) in sum.iter_mut().zip(codes) {
-            *sum += f32::from(code as i8) * scale;
-        }
+        add_codes(&self.codes[row * DIMENSION..(row + 1) * DIMENSION], scale, sum);
     }
 }
 

@@ -5,8 +5,8 @@ use super::open::open;
 use super::schema::Payload;
 use super::writer::Writer;
 use crate::limits::{
-    LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS, LEXICAL_RETRY_MS_MAX, LEXICAL_RETRY_MS_MIN,
-    LEXICAL_SAMPLE_DOCUMENTS,
+    LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS, LEXICAL_REST_MS, LEXICAL_RETRY_MS_MAX,
+    LEXICAL_RETRY_MS_MIN, LEXICAL_SAMPLE_DOCUMENTS, LEXICAL_WAITING_DOCUMENTS_MAX,
 };
 use crate::settings::{Identity, Settings};
 use crate::snapshot::remove;
@@ -150,6 +150,8 @@ pub(crate) struct Indexer {
     writer: Option<Writer>,
     failures: u32,
     retry_at: Option<Instant>,
+    /// Until when a commit is not due only because many documents wait.
+    rest_until: Instant,
     after_round: Box<dyn FnMut() + Send>,
 }
 
@@ -184,7 +186,8 @@ impl Indexer {
         after_round: Box<dyn FnMut() + Send>,
     ) -> std::io::Result<Running> {
         work.signal.lock().stop = false;
-        let mut indexer = Self { work: Arc::clone(&work), writer, failures: 0, retry_at: None, after_round };
+        let mut indexer =
+            Self { work: Arc::clone(&work), writer, failures: 0, retry_at: None, rest_until: Instant::now(), after_round };
         let thread = std::thread::Builder::new().name("tiro-index".to_owned()).spawn(move || indexer.run())?;
         Ok(Running { work, thread: Some(thread) })
     }
@@ -192,6 +195,7 @@ impl Indexer {
     fn run(&mut self) {
         while let Some(ticket) = self.wait() {
             let failed = self.round().err();
+            self.rest_until = Instant::now() + Duration::from_millis(LEXICAL_REST_MS);
             let mut signal = self.work.signal.lock();
             signal.answered = signal.answered.max(ticket);
             signal.failed = failed;
@@ -220,9 +224,11 @@ impl Indexer {
             }
             let now = Instant::now();
             let flush = signal.wanted > signal.answered;
-            let full = signal.pending >= work.settings.batch_documents && self.retry_at.is_none();
+            let many = signal.pending >= work.settings.batch_documents;
+            let full = signal.pending >= LEXICAL_WAITING_DOCUMENTS_MAX && self.retry_at.is_none();
             let due = match (self.retry_at, signal.since) {
                 (Some(retry), _) => Some(retry),
+                (None, Some(since)) if many => Some(self.rest_until.min(since + interval)),
                 (None, since) => since.map(|since| since + interval),
             };
             if signal.started && (flush || full || signal.soon || due.is_some_and(|due| due <= now)) {

@@ -7,9 +7,9 @@ use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tantivy::columnar::ColumnValues;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query, TermQuery};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query, TermQuery, Weight};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet, Searcher, TERMINATED, Term};
+use tantivy::{DocId, DocSet, Searcher, TERMINATED, Term};
 
 /// A committed state.
 pub(crate) struct Reader {
@@ -29,7 +29,7 @@ struct Columns {
 /// A candidate, ordered so that the worst is the greatest.
 #[derive(Clone, Copy, PartialEq)]
 struct Scored {
-    slot: u32,
+    name: u64,
     score: f32,
 }
 
@@ -37,7 +37,7 @@ impl Eq for Scored {}
 
 impl Ord for Scored {
     fn cmp(&self, other: &Self) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.slot.cmp(&other.slot))
+        other.score.total_cmp(&self.score).then(self.name.cmp(&other.name))
     }
 }
 
@@ -92,20 +92,34 @@ impl Reader {
         let query = BooleanQuery::new(weights.collect());
         let provider = Provider(question);
         let weight = query.weight(EnableScoring::enabled_from_statistics_provider(&provider, &self.searcher))?;
-        let mut best: BinaryHeap<Scored> = BinaryHeap::with_capacity(question.limit + 1);
-        for (segment, columns) in self.searcher.segment_readers().iter().zip(&self.columns) {
+        let key = |segment: usize, document| self.columns.get(segment).map(|columns| columns.keys.get_val(document));
+        // Nearly always all of the best are admitted, and then no other has to be looked up.
+        let best =
+            self.best(&*weight, question.limit, &|segment, document| Some((segment as u64) << 32 | u64::from(document)))?;
+        let admitted: Option<Vec<u32>> = best.into_iter().map(|name| admit(key((name >> 32) as usize, name as u32)?)).collect();
+        if let Some(slots) = admitted {
+            return Ok(slots);
+        }
+        let best = self.best(&*weight, question.limit, &|segment, document| admit(key(segment, document)?).map(u64::from))?;
+        Ok(best.into_iter().map(|slot| slot as u32).collect())
+    }
+
+    /// The names of the best `limit` living documents, best first, among those that `name` names.
+    fn best(&self, weight: &dyn Weight, limit: usize, name: &dyn Fn(usize, DocId) -> Option<u64>) -> tantivy::Result<Vec<u64>> {
+        let mut best: BinaryHeap<Scored> = BinaryHeap::with_capacity(limit + 1);
+        for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
             let alive = segment.alive_bitset();
             let bar = |best: &BinaryHeap<Scored>| match best.peek() {
-                Some(worst) if best.len() >= question.limit => worst.score,
+                Some(worst) if best.len() >= limit => worst.score,
                 _ => f32::MIN,
             };
             let start = bar(&best);
             let mut offer = |document, score| {
                 if alive.is_none_or(|alive| alive.is_alive(document))
-                    && let Some(slot) = admit(columns.keys.get_val(document))
+                    && let Some(name) = name(number, document)
                 {
-                    best.push(Scored { slot, score });
-                    if best.len() > question.limit {
+                    best.push(Scored { name, score });
+                    if best.len() > limit {
                         best.pop();
                     }
                 }
@@ -113,7 +127,7 @@ impl Reader {
             };
             weight.for_each_pruning(start, segment, &mut offer)?;
         }
-        Ok(best.into_sorted_vec().into_iter().map(|scored| scored.slot).collect())
+        Ok(best.into_sorted_vec().into_iter().map(|scored| scored.name).collect())
     }
 
     /// Whether every one of `sample` (space, token, key) is found by its token: a check of the postings against memory.

@@ -7,14 +7,11 @@ use super::candidate::Candidate;
 use super::legs::{Leg, View};
 use super::weights::Weights;
 use super::{Context, fuse};
-use crate::limits::{
-    CANDIDATES_MAX, CANDIDATES_MIN, CONTEXT_CANDIDATES_MAX, CONTEXT_SEEDS_MAX, HITS_MAX, QUERY_SPANS_MAX, RESCORED_MAX,
-};
+use crate::limits::{CANDIDATES_MAX, CANDIDATES_MIN, CONTEXT_CANDIDATES_MAX, CONTEXT_SEEDS_MAX, HITS_MAX, QUERY_SPANS_MAX};
 use crate::query::{Mode, Query};
 use crate::result::{Features, SearchResult};
 use crate::state::slot::Slot;
 use crate::tokenize::QueryToken;
-use crate::vector::dot;
 use std::collections::HashSet;
 
 /// Candidates a leg brings unless the query says otherwise.
@@ -45,11 +42,12 @@ pub(super) fn gather(
     let query = gathering.query;
     let bm25 = Bm25::new(gathering.tokens, &view.space.statistics);
     let (found, trouble) = legs(gathering, view, &bm25, result);
-    let missing: Vec<u32> = found.iter().filter(|one| one.cosine.is_none()).map(|one| one.slot).collect();
-    let mut cosines = gathering.cosines(view, &missing).into_iter();
+    // The scan's cosines chose the candidates; what is scored are the exact ones.
+    let slots: Vec<u32> = found.iter().map(|one| one.slot).collect();
+    let mut cosines = gathering.cosines(view, &slots).into_iter();
     let mut candidates: Vec<Candidate> = Vec::with_capacity(found.len());
     for one in found {
-        let cosine = one.cosine.or_else(|| cosines.next().flatten());
+        let cosine = cosines.next().flatten();
         if let Some(slot) = view.space.slot(one.slot) {
             let mut candidate = gathering.candidate(view, &bm25, one.slot, slot, one.bm25);
             candidate.features.cosine = cosine;
@@ -183,32 +181,6 @@ impl Gathering<'_> {
         let cosines = self.cosines(view, &beside);
         for (candidate, pair) in candidates.iter_mut().zip(cosines.chunks(2)) {
             candidate.cosine_beside = pair.iter().flatten().copied().reduce(f32::max);
-        }
-    }
-}
-
-/// Cosines in full precision for the candidates that matter: the best by evidence and the best by cosine.
-pub(super) fn rescore(gathering: &Gathering<'_>, candidates: &mut [Candidate], vector: &[f32]) {
-    let query = gathering.query;
-    let best = RESCORED_MAX.max(query.limit.min(HITS_MAX));
-    let mut chosen: Vec<usize> = Vec::with_capacity(2 * best);
-    let mut order: Vec<usize> = (0..candidates.len()).filter(|&i| candidates[i].features.cosine.is_some()).collect();
-    for by in [|c: &Candidate| c.features.evidence, |c: &Candidate| c.features.cosine.unwrap_or(-1.0)] {
-        if order.len() > best {
-            order.select_nth_unstable_by(best - 1, |&a, &b| by(&candidates[b]).total_cmp(&by(&candidates[a])));
-        }
-        chosen.extend(order.iter().take(best));
-    }
-    chosen.sort_unstable();
-    chosen.dedup();
-    let keys: Vec<u64> = chosen.iter().map(|&i| candidates[i].key).collect();
-    for (i, full) in chosen.into_iter().zip((gathering.context.vectors)(&keys)) {
-        if let Some(full) = full.filter(|full| full.len() == vector.len()) {
-            let cosine = dot(vector, &full);
-            if cosine.is_finite() {
-                candidates[i].features.cosine = Some(cosine);
-                candidates[i].weigh(query.mode, gathering.context.scale, &gathering.weights);
-            }
         }
     }
 }

@@ -14,20 +14,19 @@ mod weights;
 pub use weights::{WEIGHTS, Weights};
 
 use crate::embed::ZScale;
-use crate::query::{Mode, Query};
+use crate::query::Query;
 use crate::result::SearchResult;
-use crate::settings::{Settings, VectorSource};
+use crate::settings::Settings;
 use crate::state::State;
 use crate::tokenize::query_tokens;
 use filter::Eligible;
-use gather::{Gathering, gather, rescore};
+use gather::{Gathering, gather};
 use legs::View;
 use rank::rank;
 
 /// What a search needs beside the state and the query.
 pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
-    pub(crate) vectors: &'a VectorSource,
     /// Scale of the query's cosines, where it has a vector.
     pub(crate) scale: Option<ZScale>,
 }
@@ -49,9 +48,6 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
             let trouble = gather(&gathering, &view, &mut candidates, &mut result);
             damaged = damaged.or(trouble);
         }
-    }
-    if let Some(vector) = query.vector.filter(|_| query.mode != Mode::Lexical) {
-        rescore(&gathering, &mut candidates, vector);
     }
     rank(state, query, candidates, &mut result);
     if let Some(reason) = &damaged {

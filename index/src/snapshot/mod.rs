@@ -19,7 +19,7 @@ const GENERATION: &str = "gen-";
 /// Start of the name of a snapshot being written.
 const TEMPORARY: &str = "tmp-";
 /// First bytes of the state.
-const MAGIC: &[u8; 8] = b"tirosnp3";
+const MAGIC: &[u8; 8] = b"tirosnp4";
 
 /// Bits of a document's flags.
 const FLAG_PINNED: u8 = 1;

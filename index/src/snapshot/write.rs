@@ -61,9 +61,8 @@ fn write_files(folder: &Path, identity: &Identity, seq: u64, documents: usize, s
             encode(at, slot, &mut row);
             sink.raw(&row)?;
         }
-        let vectors = space.vectors.to_bytes();
-        sink.raw(&(vectors.len() as u64).to_le_bytes())?;
-        sink.raw(&vectors)?;
+        sink.raw(&(space.vectors.byte_len() as u64).to_le_bytes())?;
+        space.vectors.write_to(&mut |piece| sink.raw(piece))?;
         sink.raw(&(space.statistics.frequencies.len() as u32).to_le_bytes())?;
         row.clear();
         for (token, frequency) in &space.statistics.frequencies {

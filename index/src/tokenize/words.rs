@@ -17,18 +17,26 @@ const STEMS_KEPT: usize = 4_096;
 /// Longest token that is kept whole, in bytes; what is longer is no name.
 const TOKEN_BYTES_MAX: usize = 256;
 
+/// What is remembered of a lower-case word.
+#[derive(Debug, Clone, Default)]
+struct Met {
+    hash: u64,
+    stem: Box<str>,
+    is_function: bool,
+}
+
 /// Splits words; holds the stemmer.
 pub(super) struct Words {
     stemmer: Stemmer,
-    /// Stems by the hash of the word, each in its only place; a later word of that place takes it.
-    stems: Vec<(u64, Box<str>)>,
+    /// Words met, by their hash, each in its only place; a later word of that place takes it.
+    met: Vec<Met>,
     lower: String,
 }
 
 impl Words {
     /// Words of English and of every other script written with spaces.
     pub(super) fn new() -> Self {
-        Self { stemmer: Stemmer::create(Algorithm::English), stems: vec![(0, Box::default()); STEMS_KEPT], lower: String::new() }
+        Self { stemmer: Stemmer::create(Algorithm::English), met: vec![Met::default(); STEMS_KEPT], lower: String::new() }
     }
 
     /// Emits the tokens of a compound: word characters with single joiners between them, as the segmenter found it.
@@ -57,8 +65,7 @@ impl Words {
 
     /// Emits a word with a sign that is part of its name (`c++`, `c#`), and the word without it.
     pub(super) fn signed(&mut self, word: &str, sign: &str, sink: &mut Sink<'_>) {
-        self.lower.clear();
-        self.lower.extend(word.chars().flat_map(char::to_lowercase));
+        self.lower_case(word);
         self.lower.push_str(sign);
         sink(&self.lower, Kind::Whole);
         self.word(word, sink);
@@ -66,8 +73,7 @@ impl Words {
 
     fn whole(&mut self, text: &str, sink: &mut Sink<'_>) {
         if text.len() <= TOKEN_BYTES_MAX {
-            self.lower.clear();
-            self.lower.extend(text.chars().flat_map(char::to_lowercase));
+            self.lower_case(text);
             sink(&self.lower, Kind::Whole);
         }
     }
@@ -93,20 +99,29 @@ impl Words {
         if word.is_empty() || word.len() > TOKEN_BYTES_MAX {
             return;
         }
-        self.lower.clear();
-        self.lower.extend(word.chars().flat_map(char::to_lowercase));
-        let kind = if kind == Kind::Word && is_function_word(&self.lower) { Kind::Function } else { kind };
+        self.lower_case(word);
+        let function = |is_function: bool| if kind == Kind::Word && is_function { Kind::Function } else { kind };
         let plain =
             self.lower.len() > 2 && self.lower.len() <= STEM_BYTES_MAX && self.lower.bytes().all(|b| b.is_ascii_lowercase());
         if plain {
             let hash = xxh3_64(self.lower.as_bytes());
-            let place = &mut self.stems[hash as usize % STEMS_KEPT];
-            if place.0 != hash || place.1.is_empty() {
-                *place = (hash, self.stemmer.stem(&self.lower).into());
+            let met = &mut self.met[hash as usize % STEMS_KEPT];
+            if met.hash != hash || met.stem.is_empty() {
+                *met = Met { hash, stem: self.stemmer.stem(&self.lower).into(), is_function: is_function_word(&self.lower) };
             }
-            sink(&place.1, kind);
+            sink(&met.stem, function(met.is_function));
         } else {
-            sink(&self.lower, kind);
+            sink(&self.lower, function(is_function_word(&self.lower)));
+        }
+    }
+
+    fn lower_case(&mut self, word: &str) {
+        self.lower.clear();
+        if word.is_ascii() {
+            self.lower.push_str(word);
+            self.lower.make_ascii_lowercase();
+        } else {
+            self.lower.extend(word.chars().flat_map(char::to_lowercase));
         }
     }
 }

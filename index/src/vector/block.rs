@@ -1,23 +1,26 @@
-//! The vectors of one space: int8 rows, contiguous, one scale a row, and the slot that each row belongs to.
+//! The vectors of one space: int8 rows, contiguous, one scale a row, what the codes leave over, and the slot that each row belongs to. Scans
+//! read the codes alone; what they leave over makes the cosines of the few that are looked at again as exact as f32.
 //! It must not know what a slot is or where full-precision vectors are kept.
 
 use std::collections::HashMap;
 
-use super::codes::{encode, row_len};
+use super::codes::{encode, encode_fine, row_len};
 use super::door::{VectorError, check_vector};
-use super::kernels::{dot_code_rows, dot_codes};
+use super::kernels::{REACHING_MAX, dot_code_rows, dot_fine, prefetch, reaching};
 use super::top::Top;
 
 /// Rows scored at once before they are compared with the best so far: small enough for the first-level cache.
-const TILE_ROWS: usize = 128;
+const TILE_ROWS: usize = REACHING_MAX;
 
 /// Vectors of one space and dimension, at most one a slot. Rows have no order: removing one moves the last into its place, so there are
-/// no holes to skip or to compact. Memory: the padded dimension plus about 20 bytes a row.
+/// no holes to skip or to compact. Memory: three times the padded dimension plus about 20 bytes a row.
 #[derive(Debug, Clone)]
 pub struct Block {
     pub(super) dimension: usize,
     /// `row_len(dimension)` codes a row.
     pub(super) codes: Vec<i8>,
+    /// What the codes leave over, as many a row.
+    pub(super) rest: Vec<i16>,
     pub(super) scales: Vec<f32>,
     pub(super) slots: Vec<u32>,
     rows: HashMap<u32, u32>,
@@ -26,13 +29,19 @@ pub struct Block {
 impl Block {
     /// An empty block for vectors of `dimension`.
     pub fn new(dimension: usize) -> Self {
-        Self { dimension, codes: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: HashMap::new() }
+        Self { dimension, codes: Vec::new(), rest: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: HashMap::new() }
     }
 
     /// Takes over whole columns whose lengths fit; `None` when a slot comes twice.
-    pub(super) fn from_columns(dimension: usize, codes: Vec<i8>, scales: Vec<f32>, slots: Vec<u32>) -> Option<Self> {
+    pub(super) fn from_columns(
+        dimension: usize,
+        codes: Vec<i8>,
+        rest: Vec<i16>,
+        scales: Vec<f32>,
+        slots: Vec<u32>,
+    ) -> Option<Self> {
         let rows: HashMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
-        (rows.len() == slots.len()).then_some(Self { dimension, codes, scales, slots, rows })
+        (rows.len() == slots.len()).then_some(Self { dimension, codes, rest, scales, slots, rows })
     }
 
     /// Dimension of the vectors.
@@ -57,7 +66,11 @@ impl Block {
 
     /// Heap bytes in use, about.
     pub fn memory_bytes(&self) -> usize {
-        self.codes.capacity() + self.scales.capacity() * 4 + self.slots.capacity() * 4 + self.rows.capacity() * 9
+        self.codes.capacity()
+            + self.rest.capacity() * 2
+            + self.scales.capacity() * 4
+            + self.slots.capacity() * 4
+            + self.rows.capacity() * 9
     }
 
     /// Sets the vector of `slot`, in the place of the one it may have.
@@ -75,10 +88,12 @@ impl Block {
                 self.slots.push(slot);
                 self.scales.push(0.0);
                 self.codes.resize(self.codes.len() + stride, 0);
+                self.rest.resize(self.codes.len(), 0);
                 row
             }
         };
-        self.scales[row] = encode(vector, &mut self.codes[row * stride..(row + 1) * stride]);
+        let places = row * stride..(row + 1) * stride;
+        self.scales[row] = encode_fine(vector, &mut self.codes[places.clone()], &mut self.rest[places]);
         Ok(())
     }
 
@@ -88,9 +103,8 @@ impl Block {
             return false;
         };
         let (row, last, stride) = (row as usize, self.slots.len() - 1, row_len(self.dimension));
-        self.codes.copy_within(last * stride.., row * stride);
-        self.codes[last * stride..].fill(0);
-        self.codes.truncate(last * stride);
+        take_row(&mut self.codes, row, last, stride);
+        take_row(&mut self.rest, row, last, stride);
         self.scales.swap_remove(row);
         self.slots.swap_remove(row);
         if row != last {
@@ -102,6 +116,7 @@ impl Block {
     /// Gives memory that removals freed back.
     pub fn compact(&mut self) {
         self.codes.shrink_to_fit();
+        self.rest.shrink_to_fit();
         self.scales.shrink_to_fit();
         self.slots.shrink_to_fit();
         self.rows.shrink_to_fit();
@@ -111,7 +126,8 @@ impl Block {
     /// product; the query has norm 1), ties by the lower slot. What is not eligible takes no place: the answer is as if it were not there.
     /// `eligible` is asked only about rows that would enter the answer, so it may look things up.
     ///
-    /// Re-score the first 30 in f32 where the order matters: that gives the exact top 10. A query of another dimension finds nothing.
+    /// Take the [`cosines`](Self::cosines) of the first 30 where the order matters: that gives the exact top 10. A query of another dimension
+    /// finds nothing.
     pub fn scan(&self, query: &[f32], k: usize, mut eligible: impl FnMut(u32) -> bool) -> Vec<(u32, f32)> {
         let Some((query, query_scale)) = self.encode_query(query) else {
             return Vec::new();
@@ -127,17 +143,12 @@ impl Block {
         for ((codes, scales), slots) in tiles {
             let (dots, cosines) = (&mut dots[..slots.len()], &mut cosines[..slots.len()]);
             dot_code_rows(&query, codes, dots);
-            let mut best = f32::NEG_INFINITY;
             for ((cosine, &dot), &scale) in cosines.iter_mut().zip(dots.iter()).zip(scales) {
                 *cosine = dot as f32 * scale * query_scale;
-                best = if *cosine > best { *cosine } else { best };
             }
-            if best < bar {
-                continue; // most tiles, once the first few are seen
-            }
-            for (&cosine, &slot) in cosines.iter().zip(slots) {
-                if cosine >= bar && eligible(slot) {
-                    top.offer(slot, cosine);
+            for at in bits(reaching(cosines, bar)) {
+                if cosines[at] >= bar && eligible(slots[at]) {
+                    top.offer(slots[at], cosines[at]);
                     bar = top.bar();
                 }
             }
@@ -145,17 +156,21 @@ impl Block {
         top.into_sorted()
     }
 
-    /// The approximate cosines of some slots to `query`, in order; `None` for a slot without a vector.
+    /// The cosines of some slots to `query`, in order, from codes and what they leave over; `None` for a slot without a vector.
     pub fn cosines(&self, query: &[f32], slots: &[u32]) -> Vec<Option<f32>> {
-        let Some((query, query_scale)) = self.encode_query(query) else {
+        if query.len() != self.dimension || query.iter().any(|x| !x.is_finite()) {
             return vec![None; slots.len()];
+        }
+        let rows: Vec<Option<usize>> = slots.iter().map(|slot| Some(*self.rows.get(slot)? as usize)).collect();
+        for &row in rows.iter().flatten() {
+            prefetch(self.row(row).0);
+            prefetch(self.rest_of(row));
+        }
+        let cosine = |row: usize| {
+            let ((codes, scale), rest) = (self.row(row), self.rest_of(row));
+            dot_fine(query, codes, rest) * scale
         };
-        let cosine = |slot: &u32| {
-            let row = *self.rows.get(slot)? as usize;
-            let (codes, scale) = self.row(row);
-            Some(dot_codes(&query, codes) as f32 * scale * query_scale)
-        };
-        slots.iter().map(cosine).collect()
+        rows.into_iter().map(|row| row.map(cosine)).collect()
     }
 
     /// Every slot with its codes (padded) and their scale, in no order.
@@ -176,6 +191,11 @@ impl Block {
         (&self.codes[row * stride..(row + 1) * stride], self.scales[row])
     }
 
+    fn rest_of(&self, row: usize) -> &[i16] {
+        let stride = row_len(self.dimension);
+        &self.rest[row * stride..(row + 1) * stride]
+    }
+
     fn encode_query(&self, query: &[f32]) -> Option<(Vec<i8>, f32)> {
         if query.len() != self.dimension || query.is_empty() || query.iter().any(|x| !x.is_finite()) {
             return None;
@@ -184,6 +204,22 @@ impl Block {
         let scale = encode(query, &mut codes);
         Some((codes, scale))
     }
+}
+
+/// Moves the last row into the place of another; what stood there is overwritten.
+fn take_row<T: Copy + Default>(column: &mut Vec<T>, row: usize, last: usize, stride: usize) {
+    column.copy_within(last * stride.., row * stride);
+    column[last * stride..].fill(T::default());
+    column.truncate(last * stride);
+}
+
+/// The places of the bits that are set, lowest first.
+fn bits(mut set: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let at = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(at)
+    })
 }
 
 #[cfg(test)]

@@ -1,16 +1,20 @@
 //! A block as bytes, for snapshots, and back. Nothing in the bytes is believed before it is checked.
 //! It must not know of files.
 //!
-//! Little-endian: magic (8 bytes), dimension u32, rows u32, slots (u32 each), scales (f32 each), codes, XXH3-64 of all that (u64).
+//! Little-endian: magic (8 bytes), dimension u32, rows u32, slots (u32 each), scales (f32 each), codes, what they
+//! leave over (i16 each), XXH3-64 of all that (u64).
 
-use xxhash_rust::xxh3::xxh3_64;
+use std::io;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::block::Block;
 use super::codes::row_len;
 
-const MAGIC: &[u8; 8] = b"tiroblk1";
+const MAGIC: &[u8; 8] = b"tiroblk2";
 const HEADER_BYTES: usize = 16;
 const CHECKSUM_BYTES: usize = 8;
+/// Bytes of a piece when a block is written, about.
+const PIECE_BYTES: usize = 1 << 16;
 
 /// Why bytes are no block. The block is then rebuilt from its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -35,17 +39,56 @@ pub enum BlockBytesError {
 }
 
 impl Block {
-    /// The block as bytes.
+    /// The block as bytes, piece by piece, so that there is no second copy of it.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut hash = Xxh3Default::new();
+        let mut piece = Vec::with_capacity(PIECE_BYTES);
+        piece.extend_from_slice(MAGIC);
+        piece.extend_from_slice(&(self.dimension as u32).to_le_bytes());
+        piece.extend_from_slice(&(self.len() as u32).to_le_bytes());
+        let mut give = |piece: &mut Vec<u8>| {
+            hash.update(piece);
+            let given = out(piece);
+            piece.clear();
+            given
+        };
+        for slots in self.slots.chunks(PIECE_BYTES / 4) {
+            give(&mut piece)?;
+            slots.iter().for_each(|slot| piece.extend_from_slice(&slot.to_le_bytes()));
+        }
+        for scales in self.scales.chunks(PIECE_BYTES / 4) {
+            give(&mut piece)?;
+            scales.iter().for_each(|scale| piece.extend_from_slice(&scale.to_le_bytes()));
+        }
+        for codes in self.codes.chunks(PIECE_BYTES) {
+            give(&mut piece)?;
+            piece.extend(codes.iter().map(|&code| code as u8));
+        }
+        for rest in self.rest.chunks(PIECE_BYTES / 2) {
+            give(&mut piece)?;
+            rest.iter().for_each(|rest| piece.extend_from_slice(&rest.to_le_bytes()));
+        }
+        give(&mut piece)?;
+        out(&hash.digest().to_le_bytes())
+    }
+
+    /// Bytes that [`write_to`](Self::write_to) gives.
+    pub fn byte_len(&self) -> usize {
+        HEADER_BYTES + self.len() * 8 + self.codes.len() + self.rest.len() * 2 + CHECKSUM_BYTES
+    }
+
+    /// The same as one piece.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(HEADER_BYTES + self.len() * 8 + self.codes.len() + CHECKSUM_BYTES);
-        out.extend_from_slice(MAGIC);
-        out.extend_from_slice(&(self.dimension as u32).to_le_bytes());
-        out.extend_from_slice(&(self.len() as u32).to_le_bytes());
-        self.slots.iter().for_each(|slot| out.extend_from_slice(&slot.to_le_bytes()));
-        self.scales.iter().for_each(|scale| out.extend_from_slice(&scale.to_le_bytes()));
-        out.extend(self.codes.iter().map(|&code| code as u8));
-        out.extend_from_slice(&xxh3_64(&out).to_le_bytes());
-        out
+        let mut bytes = Vec::with_capacity(self.byte_len());
+        let written = self.write_to(&mut |piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        debug_assert!(written.is_ok(), "writing to memory does not fail");
+        bytes
     }
 
     /// Reads what [`to_bytes`](Self::to_bytes) wrote. Allocates no more than the bytes given.
@@ -60,7 +103,7 @@ impl Block {
             return Err(BlockBytesError::Format);
         }
         let stride = (dimension as usize).checked_next_multiple_of(row_len(1)).ok_or(BlockBytesError::Format)?;
-        let expected = HEADER_BYTES as u128 + u128::from(rows) * (8 + stride as u128) + CHECKSUM_BYTES as u128;
+        let expected = HEADER_BYTES as u128 + u128::from(rows) * (8 + 3 * stride as u128) + CHECKSUM_BYTES as u128;
         if bytes.len() as u128 != expected {
             return Err(BlockBytesError::Length { expected, got: bytes.len() });
         }
@@ -73,11 +116,14 @@ impl Block {
         let (scales, codes) = rest.split_at(rows * 4);
         let slots: Vec<u32> = slots.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect();
         let scales: Vec<f32> = scales.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        let (codes, rest) = codes.split_at(codes.len() / 3);
         let codes: Vec<i8> = codes.iter().map(|&byte| byte as i8).collect();
-        if scales.iter().any(|scale| !scale.is_finite() || *scale < 0.0) || codes.contains(&i8::MIN) {
+        let rest: Vec<i16> = rest.as_chunks().0.iter().map(|&bytes| i16::from_le_bytes(bytes)).collect();
+        let is_scale = |scale: &f32| scale.is_finite() && *scale >= 0.0;
+        if !scales.iter().all(is_scale) || codes.contains(&i8::MIN) || rest.contains(&i16::MIN) {
             return Err(BlockBytesError::Content);
         }
-        Self::from_columns(dimension as usize, codes, scales, slots).ok_or(BlockBytesError::Content)
+        Self::from_columns(dimension as usize, codes, rest, scales, slots).ok_or(BlockBytesError::Content)
     }
 }
 
@@ -133,6 +179,7 @@ mod tests {
         assert_eq!(with(16, &7_u32.to_le_bytes()), Err(BlockBytesError::Content)); // the slot of row 1
         assert_eq!(with(16 + 40, &f32::NAN.to_le_bytes()), Err(BlockBytesError::Content));
         assert_eq!(with(16 + 80, &[0x80]), Err(BlockBytesError::Content));
+        assert_eq!(with(bytes.len() - 10, &i16::MIN.to_le_bytes()), Err(BlockBytesError::Content));
         assert!(matches!(with(12, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
         assert!(matches!(with(8, &u32::MAX.to_le_bytes()), Err(BlockBytesError::Length { .. })));
     }

@@ -1,4 +1,5 @@
-//! A vector as int8 codes and one scale: x = code x scale, with an error of at most half a scale in each place. Norms are kept.
+//! A vector as int8 codes and one scale: x = code x scale, with an error of at most half a scale in each place; and what the codes leave
+//! over as int16, which takes the error to that of f32. Norms are kept.
 //! It must not know where vectors are kept.
 
 use super::kernels::{CODE_MAX, ROW_ALIGN};
@@ -22,6 +23,22 @@ pub(crate) fn encode(vector: &[f32], codes: &mut [i8]) -> f32 {
     if inverse.is_finite() { scale } else { 0.0 }
 }
 
+/// Parts of a scale that what is left over is counted in: half a scale is 32,767 of them.
+pub(super) const REST_PARTS: f32 = 65_534.0;
+
+/// As [`encode`], and what its codes leave over to `rest`, which is as long as `codes`: x = (code + rest / [`REST_PARTS`]) x scale.
+pub(super) fn encode_fine(vector: &[f32], codes: &mut [i8], rest: &mut [i16]) -> f32 {
+    let scale = encode(vector, codes);
+    let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+    let (front, padding) = rest.split_at_mut(vector.len());
+    for ((rest, x), code) in front.iter_mut().zip(vector).zip(codes.iter()) {
+        let left = (x * inverse - f32::from(*code)) * REST_PARTS;
+        *rest = left.round().clamp(-f32::from(i16::MAX), f32::from(i16::MAX)) as i16;
+    }
+    padding.fill(0);
+    scale
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -38,6 +55,13 @@ mod tests {
             }
             prop_assert!(codes[vector.len()..].iter().all(|&code| code == 0));
             prop_assert!(!codes.contains(&i8::MIN));
+            let mut rest = vec![7_i16; codes.len()];
+            prop_assert_eq!(encode_fine(&vector, &mut codes, &mut rest), scale);
+            for ((x, code), rest) in vector.iter().zip(&codes).zip(&rest) {
+                let near = (f32::from(*code) + f32::from(*rest) / REST_PARTS) * scale;
+                prop_assert!((x - near).abs() <= scale * 2e-5, "{} for {}", near, x);
+            }
+            prop_assert!(rest[vector.len()..].iter().all(|&rest| rest == 0) && !rest.contains(&i16::MIN));
         }
     }
 
@@ -46,7 +70,8 @@ mod tests {
         let mut codes = [1; 32];
         assert_eq!(encode(&[0.0; 5], &mut codes), 0.0);
         assert_eq!(codes, [0; 32]);
-        assert!(encode(&[f32::MIN_POSITIVE / 8.0; 5], &mut codes).is_finite());
-        assert!(!codes.contains(&i8::MIN));
+        let mut rest = [1_i16; 32];
+        assert!(encode_fine(&[f32::MIN_POSITIVE / 8.0; 5], &mut codes, &mut rest).is_finite());
+        assert!(!codes.contains(&i8::MIN) && !rest.contains(&i16::MIN));
     }
 }

@@ -2,6 +2,8 @@
 //! It must not know what the numbers mean.
 #![allow(unsafe_code)] // AVX2 loads and the calls into functions compiled for AVX2; each block says why it is sound.
 
+use super::codes::REST_PARTS;
+
 /// Bytes that a row of codes is padded to: one AVX2 register.
 pub(super) const ROW_ALIGN: usize = 32;
 
@@ -45,14 +47,99 @@ pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     portable::dot(a, b)
 }
 
+/// Inner product of a query with codes and what they leave over, in scales of the codes. What stands behind the end of the shortest does not
+/// count.
+#[inline]
+pub(super) fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::dot_fine(query, codes, rest) };
+    }
+    portable::dot_fine(query, codes, rest)
+}
+
+/// Most numbers that [`reaching`] takes.
+pub(super) const REACHING_MAX: usize = 128;
+
+/// Which numbers are at least `bar`, a bit each, the first the lowest.
+///
+/// # Panics
+/// Of more than [`REACHING_MAX`] numbers.
+#[inline]
+pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
+    assert!(numbers.len() <= REACHING_MAX, "more numbers than bits");
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::reaching(numbers, bar) };
+    }
+    portable::reaching(numbers, bar)
+}
+
+/// Asks for a row that is read soon.
+#[inline]
+pub(super) fn prefetch<T>(row: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in (0..size_of_val(row)).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction; it is a hint, and the address lies in the row.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(row.as_ptr().cast::<i8>().add(line)) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = row;
+}
+
+/// Adds codes times a scale to `sum`, place by place, with the same result on every processor. Of unequal lengths the shorter counts.
+#[inline]
+pub(crate) fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2 (just asked).
+        return unsafe { avx2::add_codes(codes, scale, sum) };
+    }
+    portable::add_codes(codes, scale, sum);
+}
+
 /// Plain loops, which the compiler vectorises for the target's baseline (SSE2, NEON).
 mod portable {
+    use super::REST_PARTS;
+
     pub(super) fn dot_code_rows(query: &[i8], rows: &[i8], out: &mut [i32]) {
         if query.is_empty() {
             return out.fill(0);
         }
         for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
             *out = query.iter().zip(row).map(|(&a, &b)| i32::from(i16::from(a)) * i32::from(i16::from(b))).sum();
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+        const LANES: usize = 16;
+        let one = |query: f32, code: i8, rest: i16| query * (f32::from(code) + f32::from(rest) * (1.0 / REST_PARTS));
+        let length = query.len().min(codes.len()).min(rest.len());
+        let (query, query_rest) = query[..length].as_chunks::<LANES>();
+        let (codes, codes_rest) = codes[..length].as_chunks::<LANES>();
+        let (rest, rest_rest) = rest[..length].as_chunks::<LANES>();
+        let mut lanes = [0.0; LANES];
+        for ((query, codes), rest) in query.iter().zip(codes).zip(rest) {
+            for lane in 0..LANES {
+                lanes[lane] += one(query[lane], codes[lane], rest[lane]);
+            }
+        }
+        let behind = query_rest.iter().zip(codes_rest).zip(rest_rest).map(|((&query, &code), &rest)| one(query, code, rest));
+        lanes.iter().sum::<f32>() + behind.sum::<f32>()
+    }
+
+    pub(super) fn reaching(numbers: &[f32], bar: f32) -> u128 {
+        numbers.iter().enumerate().fold(0, |bits, (at, &number)| bits | u128::from(number >= bar) << at)
+    }
+
+    #[inline(always)]
+    pub(super) fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+        for (sum, &code) in sum.iter_mut().zip(codes) {
+            *sum += f32::from(code as i8) * scale;
         }
     }
 
@@ -143,6 +230,35 @@ mod avx2 {
     }
 
     /// # Safety
+    /// Needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn dot_fine(query: &[f32], codes: &[i8], rest: &[i16]) -> f32 {
+        super::portable::dot_fine(query, codes, rest)
+    }
+
+    /// # Safety
+    /// Needs AVX2; at most 128 numbers.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn reaching(numbers: &[f32], bar: f32) -> u128 {
+        let (eights, rest) = numbers.as_chunks::<8>();
+        let bars = _mm256_set1_ps(bar);
+        let mut bits = super::portable::reaching(rest, bar).checked_shl(8 * eights.len() as u32).unwrap_or(0);
+        for (at, eight) in eights.iter().enumerate() {
+            // SAFETY: eight numbers, as many as the load takes; it needs no alignment.
+            let reach = unsafe { _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_loadu_ps(eight.as_ptr()), bars) };
+            bits |= u128::from(_mm256_movemask_ps(reach) as u32) << (8 * at);
+        }
+        bits
+    }
+
+    /// # Safety
+    /// Needs AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn add_codes(codes: &[u8], scale: f32, sum: &mut [f32]) {
+        super::portable::add_codes(codes, scale, sum);
+    }
+
+    /// # Safety
     /// Needs AVX2 and FMA; the lengths are equal.
     #[target_feature(enable = "avx2,fma")]
     pub(super) unsafe fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -184,6 +300,21 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn numbers_that_reach_a_bar_are_the_same_everywhere(numbers in vec(prop_oneof![-1.0_f32..1.0, Just(0.5), Just(f32::NAN)], 0..=REACHING_MAX)) {
+            for bar in [0.5, f32::NEG_INFINITY] {
+                prop_assert_eq!(reaching(&numbers, bar), portable::reaching(&numbers, bar));
+            }
+        }
+
+        #[test]
+        fn sums_of_codes_are_the_same_bit_for_bit((codes, start) in (0_usize..200).prop_flat_map(|n| (vec(any::<u8>(), n), vec(-1.0_f32..1.0, n))), scale in 0.0_f32..0.1) {
+            let (mut got, mut expected) = (start.clone(), start);
+            add_codes(&codes, scale, &mut got);
+            portable::add_codes(&codes, scale, &mut expected);
+            prop_assert_eq!(got, expected);
+        }
 
         #[test]
         fn every_code_kernel_equals_the_portable_one((query, rows, count) in query_and_rows()) {

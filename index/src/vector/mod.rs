@@ -14,4 +14,4 @@ pub use door::{VectorError, admit, check_vector};
 pub use kernels::dot;
 
 pub(crate) use codes::{encode, row_len};
-pub(crate) use kernels::dot_codes;
+pub(crate) use kernels::{add_codes, dot_codes};

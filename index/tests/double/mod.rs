@@ -72,14 +72,8 @@ impl Store {
     pub fn open(&self, dir: &Path) -> tiro_index::Opened {
         let identity =
             Identity { store_id: self.id, epoch: 1, model_id: self.table.model_id().to_owned(), dim: self.table.dimension() };
-        let documents = Arc::clone(&self.documents);
-        let source = Arc::new(move |keys: &[u64]| {
-            let documents = documents.lock();
-            keys.iter().map(|key| documents.get(key).and_then(|d| d.vector.clone())).collect()
-        });
         let table = Arc::clone(&self.table);
-        Index::open(dir, identity, self.settings.clone(), self.seq, source, Arc::new(move |q: &[f32]| table.background().z(q)))
-            .unwrap()
+        Index::open(dir, identity, self.settings.clone(), self.seq, Arc::new(move |q: &[f32]| table.background().z(q))).unwrap()
     }
 
     /// Opens the index and brings it up to date; also what it had to rebuild.
