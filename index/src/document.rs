@@ -1,7 +1,7 @@
 //! What is put into the index: documents, their analysed form, and changes. It must not know how any of it is searched.
 
 use crate::state::tokens::Tokens;
-use crate::tokenize::{count_tokens, name_token};
+use crate::tokenize::{count_tokens, has_unspaced, name_token};
 use std::borrow::Cow;
 
 /// Whether a document is current. What is forgotten is not in the index at all.
@@ -97,6 +97,8 @@ pub struct Prepared {
     pub(crate) tokens: Tokens,
     /// Whether the text holds a question mark.
     pub(crate) asks: bool,
+    /// Whether the text has characters of a script written without spaces.
+    pub(crate) unspaced: bool,
     /// Token of the name of who said it, 0 for none.
     pub(crate) name: u32,
 }
@@ -106,9 +108,10 @@ pub struct Prepared {
 pub fn prepare(mut document: Document) -> Prepared {
     let tokens = Tokens::pack(&count_tokens(&searched(&document)));
     let asks = document.text.contains(['?', '\u{FF1F}']);
+    let unspaced = has_unspaced(&document.text);
     let name = document.name.as_deref().and_then(name_token).unwrap_or(0);
     document.text = String::new();
-    Prepared { document, tokens, asks, name }
+    Prepared { document, tokens, asks, unspaced, name }
 }
 
 /// The text whose tokens a document is found by.

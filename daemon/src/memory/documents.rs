@@ -34,9 +34,11 @@ pub(super) fn embed(embedder: &dyn Embedder, text: &str, source: Option<&SourceR
         .collect()
 }
 
-/// What comes of embedding a question.
+/// What comes of embedding a question; nothing where the model knows none of its words, which would be near to something all the same.
 pub(super) fn embed_query(embedder: &dyn Embedder, text: &str) -> Option<Vec<f32>> {
-    embedder.embed(Role::Query, &unpunctuated(text))
+    let text = unpunctuated(text);
+    let known = embedder.known(&text).chars().any(char::is_alphanumeric);
+    known.then(|| embedder.embed(Role::Query, &text)).flatten()
 }
 
 /// The text without the marks that end and part sentences: to the table they are words like any other, and a single `？` takes a

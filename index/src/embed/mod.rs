@@ -12,6 +12,8 @@ mod table;
 mod wordpiece;
 mod words;
 
+use std::borrow::Cow;
+
 pub use background::{Background, ZScale};
 pub use table::{StaticTable, TableError};
 
@@ -48,6 +50,12 @@ pub trait Embedder: Send + Sync {
     /// As [`embed`](Self::embed) for several texts, in order. Models that gain from batches override it.
     fn embed_many(&self, role: Role, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
         texts.iter().map(|text| self.embed(role, text)).collect()
+    }
+
+    /// The text without the words the model does not know: what it would make of their letters means nothing, and a question of nonsense would
+    /// be near to something. To judge questions by; models that read every word leave it as it is.
+    fn known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        Cow::Borrowed(text)
     }
 
     /// How this model scores texts that have nothing to do with a query.

@@ -1,6 +1,7 @@
 //! `static-en-zh-192`: one row of 192 int8 a token, English WordPiece and Chinese words in one space, compiled in. A text is the sum of its rows.
 //! The format and its sources are told in `index/data/README.md`. It must not know of indexes.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use safetensors::{Dtype, SafeTensors};
@@ -8,7 +9,7 @@ use safetensors::{Dtype, SafeTensors};
 use super::background::Background;
 use super::segment::{Segmenter, is_han};
 use super::wordpiece::WordPiece;
-use super::words::WordTable;
+use super::words::{Place, WordTable};
 use super::{Embedder, PassageKind, Role};
 use crate::limits::EMBED_CHARS_MAX;
 use crate::vector::add_codes;
@@ -132,9 +133,29 @@ impl Embedder for StaticTable {
         Some(sum.iter().map(|x| x / norm).collect())
     }
 
+    fn known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let is_known = |word: &str| !word.bytes().all(|b| b.is_ascii_alphanumeric()) || starts_known(&self.english, word);
+        let words = || text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
+        let bare = |word: &'t str| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        if words().all(|word| is_known(bare(word))) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(words().map(|word| if is_known(bare(word)) { word } else { &word[bare(word).len()..] }).collect())
+    }
+
     fn background(&self) -> &Background {
         self.background.get_or_init(|| Background::of(self))
     }
+}
+
+/// Letters that the first piece of a word of several pieces has at least.
+const STEM_CHARS_MIN: usize = 3;
+
+/// Whether the table has a word, or a stem of at least half of it (`swim` of `swims`).
+fn starts_known(table: &WordTable, word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let known = (1..=lower.len()).rev().find(|&end| table.find(Place::Start, &lower[..end]).is_some()).unwrap_or(0);
+    known == lower.len() || (known >= STEM_CHARS_MIN && known * 2 >= lower.len())
 }
 
 impl Rows {
@@ -218,6 +239,20 @@ mod tests {
             check_vector(table.embed(Role::Passage(PassageKind::Turn), &case.text), &case.passage_c2, &case.text);
             check_vector(table.embed(Role::Passage(PassageKind::Fact), &case.text), &case.query, &case.text);
         }
+    }
+
+    // M23
+    #[test]
+    fn words_of_no_meaning_are_left_out_of_a_question() {
+        let table = StaticTable::new().unwrap();
+        for text in ["", "When did she go swimming?", "用户对什么过敏？", "redb's snapshots", "Who wrote 'Café'?", "👍 2023 ok"]
+        {
+            assert_eq!(table.known(text), text);
+        }
+        assert_eq!(table.known("QQQQ zxcv"), " ");
+        assert_eq!(table.known("flurbo grintzle map"), "  map");
+        assert_eq!(table.known("用户 qzxv 过敏"), "用户  过敏");
+        assert_eq!(table.embed(Role::Query, &table.known("QQQQ zxcv 1234567890987")), None);
     }
 
     #[test]

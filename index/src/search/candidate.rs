@@ -19,8 +19,8 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// How sure it is, among the documents of its space.
-    pub(super) fn strength(&self, mode: Mode, space: &Space) -> Strength {
-        fuse::strength(mode, &self.features, self.features.evidence, space.statistics.documents as usize)
+    pub(super) fn strength(&self, mode: Mode, content: bool, space: &Space) -> Strength {
+        fuse::strength(mode, &self.features, content, space.statistics.documents as usize)
     }
 
     /// Dense features from the cosines, then evidence and relevance from all features.

@@ -15,18 +15,31 @@ struct Scale {
     /// Slope and middle of the logistic that turns evidence into relevance.
     slope: f32,
     middle: f32,
-    /// Evidence from which a hit is weak, good, strong.
-    steps: [f32; 3],
+    /// Evidence from which a hit is weak among [`USUAL_DOCUMENTS`], how much more it takes for each e-fold of documents (the best of many
+    /// strangers is better than the best of few), and what it takes at least and at most.
+    weak: f32,
+    weak_step: f32,
+    weak_range: (f32, f32),
+    /// Evidence above weak from which a hit is good, and strong.
+    good: f32,
+    strong: f32,
 }
 
+/// Documents at which a scale's `weak` stands as it is.
+const USUAL_DOCUMENTS: f32 = 64.0;
+
 /// Both legs, for a document that stands alone.
-const ALONE: Scale = Scale { slope: 4.0, middle: 0.8, steps: [0.42, 0.6, 0.9] };
+const ALONE: Scale =
+    Scale { slope: 4.0, middle: 0.8, weak: 0.55, weak_step: 0.1, weak_range: (0.5, 0.75), good: 0.2, strong: 0.5 };
 /// Both legs, in a conversation: windows find something of nearly every question.
-const IN_CONVERSATION: Scale = Scale { slope: 4.0, middle: 0.8, steps: [0.85, 1.1, 1.5] };
+const IN_CONVERSATION: Scale =
+    Scale { slope: 4.0, middle: 0.8, weak: 0.55, weak_step: 0.144, weak_range: (0.5, 0.95), good: 0.25, strong: 0.6 };
 /// Words alone.
-const LEXICAL: Scale = Scale { slope: 9.0, middle: 0.214, steps: [0.12, 0.214, 0.308] };
+const LEXICAL: Scale =
+    Scale { slope: 9.0, middle: 0.214, weak: 0.12, weak_step: 0.0, weak_range: (0.0, 1.0), good: 0.094, strong: 0.188 };
 /// Vectors alone.
-const VECTOR: Scale = Scale { slope: 9.0, middle: 0.494, steps: [0.4, 0.494, 0.588] };
+const VECTOR: Scale =
+    Scale { slope: 9.0, middle: 0.494, weak: 0.4, weak_step: 0.0, weak_range: (0.0, 1.0), good: 0.094, strong: 0.188 };
 
 /// Standard deviations above the background that weigh as much as an ideal lexical match.
 const DENSE_Z: f32 = 16.0;
@@ -71,25 +84,34 @@ pub(crate) fn relevance(mode: Mode, features: &Features, evidence: f32) -> f32 {
     1.0 / (1.0 + (-scale.slope * (evidence - scale.middle)).exp())
 }
 
-/// Deviations above the best of as many strangers from which meaning alone is evidence enough: for a document that stands alone, and in a
-/// conversation.
-const STANDS_OUT: [f32; 2] = [3.2, 4.2];
+/// Deviations above the best of as many strangers from which meaning alone is evidence enough: where question and document are in different
+/// scripts and can share no word, for a document that stands alone, and in a conversation.
+const STANDS_OUT: (f32, f32, f32) = (2.3, 3.2, 4.2);
 
 /// Whether a standard score stands out among this many documents. The best of n standard normal values is about sqrt(2 ln n) (the usual bound
 /// of extreme values), so that a store of three memories and one of a million mean the same. An answer in another language shares no word with
 /// its question, and nothing but this can tell it from a stranger.
 fn stands_out(features: &Features, documents: usize) -> bool {
-    let enough = STANDS_OUT[usize::from(features.in_conversation)];
+    let (across, alone, in_conversation) = STANDS_OUT;
+    let enough = match (features.across_scripts, features.in_conversation) {
+        (true, _) => across,
+        (false, false) => alone,
+        (false, true) => in_conversation,
+    };
     features.z.is_some_and(|z| z - (2.0 * (documents.max(1) as f32).ln()).sqrt() >= enough)
 }
 
-/// How sure a hit is: by its evidence, or by a cosine that stands out among the documents of its space.
-pub(crate) fn strength(mode: Mode, features: &Features, evidence: f32, documents: usize) -> Strength {
-    let [weak, good, strong] = scale(mode, features).steps;
-    match evidence {
-        e if e >= strong => Strength::Strong,
-        e if e >= good => Strength::Good,
-        e if e >= weak => Strength::Weak,
+/// How sure a hit is: by its evidence, or by a cosine that stands out among the documents of its space. A question of function words alone
+/// (`content` false) asks for nothing.
+pub(crate) fn strength(mode: Mode, features: &Features, content: bool, documents: usize) -> Strength {
+    let scale = scale(mode, features);
+    let weak = scale.weak + scale.weak_step * (documents.max(1) as f32 / USUAL_DOCUMENTS).ln();
+    let weak = weak.clamp(scale.weak_range.0, scale.weak_range.1);
+    match features.evidence - weak {
+        _ if !content => Strength::None,
+        e if e >= scale.strong => Strength::Strong,
+        e if e >= scale.good => Strength::Good,
+        e if e >= 0.0 => Strength::Weak,
         _ if stands_out(features, documents) => Strength::Weak,
         _ => Strength::None,
     }
@@ -189,12 +211,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_weak_in_a_conversation_may_be_good_alone() {
-        let alone = Features::default();
+    fn strength_depends_on_the_company_and_the_script() {
+        let alone = Features { evidence: 0.8, ..Features::default() };
         let told = Features { in_conversation: true, ..alone };
-        assert_eq!(strength(Mode::Hybrid, &alone, 0.7, 10), Strength::Good);
-        assert_eq!(strength(Mode::Hybrid, &told, 0.7, 10), Strength::None);
-        let far_out = Features { z: Some(9.0), ..told };
-        assert_eq!(strength(Mode::Hybrid, &far_out, 0.1, 1_000), Strength::Weak);
+        assert_eq!(strength(Mode::Hybrid, &alone, true, 10), Strength::Good);
+        assert_eq!(strength(Mode::Hybrid, &told, true, 500), Strength::None);
+        assert_eq!(strength(Mode::Hybrid, &alone, false, 10), Strength::None, "function words alone");
+        let far_out = Features { z: Some(9.0), evidence: 0.1, ..told };
+        assert_eq!(strength(Mode::Hybrid, &far_out, true, 1_000), Strength::Weak);
+        let foreign = Features { z: Some(5.0), across_scripts: true, ..far_out };
+        assert_eq!(strength(Mode::Hybrid, &foreign, true, 60), Strength::Weak);
+        assert_eq!(strength(Mode::Hybrid, &Features { across_scripts: false, ..foreign }, true, 60), Strength::None);
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Gathering<'a> {
     pub(super) tokens: &'a [QueryToken],
     pub(super) context: &'a Context<'a>,
     pub(super) weights: Weights,
+    /// Whether the text has characters of a script written without spaces.
+    pub(super) unspaced: bool,
 }
 
 /// A document that a leg brought, with its score in each.
@@ -133,6 +135,7 @@ impl Gathering<'_> {
             speaker: f32::from(u8::from(named)),
             reply: f32::from(u8::from(slot.facets.reply)),
             time: if spans.is_empty() { 0.0 } else { fuse::time(spans, slot.happened_at_ms()) },
+            across_scripts: self.unspaced != slot.facets.unspaced,
             decay: 1.0,
             ..Features::default()
         };

@@ -18,7 +18,7 @@ use crate::query::Query;
 use crate::result::SearchResult;
 use crate::settings::Settings;
 use crate::state::State;
-use crate::tokenize::query_tokens;
+use crate::tokenize::{Kind, has_unspaced, query_tokens};
 use filter::Eligible;
 use gather::{Gathering, gather};
 use legs::View;
@@ -35,7 +35,9 @@ pub(crate) struct Context<'a> {
 pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) -> (SearchResult, Option<String>) {
     let mut damaged = None;
     let tokens = query_tokens(query.text);
-    let gathering = Gathering { query, tokens: &tokens, context, weights: Weights::of_share(context.settings.lexical_weight) };
+    let weights = Weights::of_share(context.settings.lexical_weight);
+    let gathering = Gathering { query, tokens: &tokens, context, weights, unspaced: has_unspaced(query.text) };
+    let content = tokens.iter().any(|token| token.kind != Kind::Function);
     let mut result = SearchResult { seq: state.seq, degraded: degraded(state), ..SearchResult::default() };
     let mut candidates = Vec::new();
     let eligible = Eligible::new(&query.filter);
@@ -49,7 +51,7 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
             damaged = damaged.or(trouble);
         }
     }
-    rank(state, query, candidates, &mut result);
+    rank(state, query, content, candidates, &mut result);
     if let Some(reason) = &damaged {
         result.degraded =
             Some(format!("the full-text index is damaged ({reason}) and is being rebuilt; documents are read from memory"));

@@ -8,8 +8,8 @@ use crate::result::{Hit, SearchResult, Strength};
 use crate::state::State;
 use crate::state::space::Space;
 
-/// Fills in the hits.
-pub(super) fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candidate>, result: &mut SearchResult) {
+/// Fills in the hits; `content` says whether the query has more than function words.
+pub(super) fn rank(state: &State, query: &Query<'_>, content: bool, mut candidates: Vec<Candidate>, result: &mut SearchResult) {
     number(
         &mut candidates,
         |c| c.features.lexical_rank.is_some(),
@@ -25,14 +25,19 @@ pub(super) fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candida
     number(&mut candidates, |_| true, |c| c.features.evidence, |c, rank| c.features.rank_without_decay = rank);
     let keeps = |candidate: &Candidate| match query.threshold {
         Some(threshold) => candidate.features.relevance >= threshold,
-        None => state.spaces.get(&candidate.space).is_some_and(|space| candidate.strength(query.mode, space) != Strength::None),
+        None => state
+            .spaces
+            .get(&candidate.space)
+            .is_some_and(|space| candidate.strength(query.mode, content, space) != Strength::None),
     };
     let limit = query.limit.min(HITS_MAX);
     let found = candidates.len();
     candidates.retain(keeps);
     result.below_threshold = found.min(limit).saturating_sub(candidates.len());
-    let mut hits: Vec<Hit> =
-        candidates.into_iter().filter_map(|candidate| finish(state.spaces.get(&candidate.space)?, candidate, query)).collect();
+    let mut hits: Vec<Hit> = candidates
+        .into_iter()
+        .filter_map(|candidate| finish(state.spaces.get(&candidate.space)?, candidate, query, content))
+        .collect();
     hits.sort_by(|a, b| {
         let evidence = a.features.rank_without_decay.cmp(&b.features.rank_without_decay);
         b.score.total_cmp(&a.score).then(evidence)
@@ -41,9 +46,9 @@ pub(super) fn rank(state: &State, query: &Query<'_>, mut candidates: Vec<Candida
     result.hits = hits;
 }
 
-fn finish(space: &Space, candidate: Candidate, query: &Query<'_>) -> Option<Hit> {
+fn finish(space: &Space, candidate: Candidate, query: &Query<'_>, content: bool) -> Option<Hit> {
     let slot = space.slot(candidate.slot)?;
-    let strength = candidate.strength(query.mode, space);
+    let strength = candidate.strength(query.mode, content, space);
     let mut features = candidate.features;
     if let Some(params) = &query.decay {
         let aging = fuse::Aging {

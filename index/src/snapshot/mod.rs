@@ -26,3 +26,4 @@ const FLAG_PINNED: u8 = 1;
 const FLAG_REPLY: u8 = 2;
 const FLAG_ASKS: u8 = 4;
 const FLAG_VALIDITY: u8 = 8;
+const FLAG_UNSPACED: u8 = 16;

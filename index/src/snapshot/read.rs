@@ -4,7 +4,9 @@
 use super::bytes::Source;
 use super::manifest::Manifest;
 use super::write::remove;
-use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{
+    FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY,
+};
 use crate::document::Status;
 use crate::limits::SPACE_SLOTS_MAX;
 use crate::settings::Identity;
@@ -127,6 +129,7 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         pinned: flags & FLAG_PINNED != 0,
         reply: flags & FLAG_REPLY != 0,
         asks: flags & FLAG_ASKS != 0,
+        unspaced: flags & FLAG_UNSPACED != 0,
     };
     let (key, seq, position, thread) = (source.u64()?, source.u64()?, source.u64()?, source.u64()?);
     let (created_at_ms, occurred_at_ms, last_used_at_ms) = (source.i64()?, source.i64()?, source.i64()?);

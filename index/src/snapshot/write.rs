@@ -3,7 +3,9 @@
 
 use super::bytes::Sink;
 use super::manifest::Manifest;
-use super::{FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY};
+use super::{
+    FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY,
+};
 use crate::settings::Identity;
 use crate::state::State;
 use crate::state::slot::Slot;
@@ -113,7 +115,8 @@ fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
 /// The small truths of a document, one bit each.
 fn flags(slot: &Slot) -> u8 {
     let facets = slot.facets;
-    u8::from(facets.pinned) * FLAG_PINNED
+    u8::from(facets.unspaced) * FLAG_UNSPACED
+        | u8::from(facets.pinned) * FLAG_PINNED
         | u8::from(facets.reply) * FLAG_REPLY
         | u8::from(facets.asks) * FLAG_ASKS
         | u8::from(slot.validity.is_some()) * FLAG_VALIDITY

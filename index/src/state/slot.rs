@@ -79,12 +79,14 @@ pub(crate) struct Facets {
     pub(crate) reply: bool,
     /// Its text holds a question mark.
     pub(crate) asks: bool,
+    /// Its text has characters of a script written without spaces.
+    pub(crate) unspaced: bool,
 }
 
 impl Slot {
     /// What is held of a document.
     pub(crate) fn of(prepared: Prepared) -> (Self, Option<Vec<f32>>) {
-        let Prepared { mut document, tokens, asks, name } = prepared;
+        let Prepared { mut document, tokens, asks, unspaced, name } = prepared;
         let vector = document.vector.take();
         let thread = document.session.as_deref().filter(|_| document.position.is_some());
         let labels: Vec<u64> =
@@ -117,6 +119,7 @@ impl Slot {
                 pinned: document.pinned,
                 reply: document.voice == Voice::Assistant,
                 asks,
+                unspaced,
             },
             lexical: Lexical::Absent,
         };

@@ -11,6 +11,7 @@ mod segment;
 mod words;
 
 use crate::limits::{DOCUMENT_BYTES_MAX, NAME_BYTES_MAX, QUERY_BYTES_MAX, QUERY_TOKENS_MAX};
+use class::Class;
 use segment::Run;
 use std::cell::RefCell;
 use words::Words;
@@ -138,6 +139,12 @@ pub fn query_tokens(text: &str) -> Vec<QueryToken> {
         }
     });
     tokens
+}
+
+/// Whether a text has characters of a script written without spaces.
+pub fn has_unspaced(text: &str) -> bool {
+    !text.is_ascii()
+        && text.chars().any(|c| matches!(class::class_of(c), Class::Han | Class::Kana | Class::Hangul | Class::Unspaced))
 }
 
 /// The token by which a question names somebody: the first word of the name, or, in a script without spaces, its last pair of characters
