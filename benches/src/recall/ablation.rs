@@ -67,7 +67,8 @@ mod tests {
             gold: 1,
             candidates: vec![candidate(true, 0.2, 0.5), candidate(false, 0.4, 0.0)],
         };
-        let lines: Vec<(String, f64)> = ablations(&[asked.clone()]).into_iter().map(|a| (a.feature, a.measures[0].mrr)).collect();
+        let lines: Vec<(String, f64)> =
+            ablations(std::slice::from_ref(&asked)).into_iter().map(|a| (a.feature, a.measures[0].mrr)).collect();
         assert_eq!(lines, [("all".to_owned(), 1.0), ("lexical".to_owned(), 1.0), ("speaker".to_owned(), 0.5)]);
         assert!(ablations(&[Asked { candidates: vec![], ..asked }]).is_empty());
     }
