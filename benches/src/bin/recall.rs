@@ -97,7 +97,8 @@ fn trials(bin: &Path, set: &Set, config: Option<&Path>, arguments: &Arguments) -
         let imported = import(&mut client, &part)?;
         std::thread::sleep(Duration::from_secs(arguments.settle_s));
         for ((_, trial), (_, manner)) in trials.iter_mut().zip(manners(arguments)) {
-            let is_explained = manner.mode == "hybrid";
+            // The evidence knows no age: with decay the lines would say the same again.
+            let is_explained = manner.mode == "hybrid" && !manner.decay;
             trial.absorb(ask(&mut client, &part, &imported, &manner, is_explained)?);
         }
     }
