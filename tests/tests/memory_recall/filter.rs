@@ -10,7 +10,7 @@ fn each_filter_finds_what_fits_however_rare_it_is() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let crowd: Vec<Value> =
-        (0..1_000).map(|i| json!({"text": format!("the boat trip number {i}"), "category": "event"})).collect();
+        (0..1_000).map(|i| json!({"text": format!("the boat trip number {i}"), "category": "event", "verbatim": true})).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": crowd}));
     kept_as(
         &mut rpc,
