@@ -67,6 +67,7 @@ fn what_does_not_hold_now_is_left_out_before_the_best_are_chosen() {
         let crowd: Vec<Value> = (0..150)
             .map(|n| {
                 let mut item = json!({"text": format!("the tram ticket costs {n}, {word}")});
+                item["verbatim"] = json!(true);
                 item.as_object_mut().unwrap().extend(span.as_object().unwrap().clone());
                 item
             })

@@ -130,7 +130,8 @@ impl Pair<'_> {
     }
 
     fn near(&self) -> Relation {
-        let least = self.a.tokens.len().min(self.b.tokens.len());
+        let own = |reading: &Reading| reading.tokens.iter().filter(|t| t.entry.group != GROUPS.speaker).count();
+        let least = own(self.a).min(own(self.b));
         let said = self.alignment.pairs.iter().filter(|(i, _)| self.a.tokens[*i].entry.group != GROUPS.speaker).count();
         if said * 2 >= least.max(2) || said >= 3 { Relation::Near } else { Relation::Unrelated }
     }

@@ -17,6 +17,8 @@ use tiro_schema::wire::memory::ConflictReason;
 
 /// Cosine below which nothing written since is read: what says the same lies above it, in two languages too.
 const COSINE_MIN: f32 = 0.3;
+/// Cosine from which a memory is named as near whatever its words.
+const COSINE_NEAR: f32 = 0.6;
 /// Two instants of one event differ by less: a day.
 const SAME_EVENT_MS: i64 = 24 * 3_600 * 1_000;
 
@@ -124,7 +126,10 @@ impl Memory {
                 &made
             }
         };
-        let finding = in_context(compare(known_read, new, self.embedder()), known, ready, known_read, new);
+        let mut finding = in_context(compare(known_read, new, self.embedder()), known, ready, known_read, new);
+        if finding.relation == Relation::Unrelated && cosine >= COSINE_NEAR {
+            finding = Finding::plain(Relation::Near);
+        }
         let verdict = Verdict { key: known.key, text_version: known.vector_version, cosine, finding };
         (finding.relation != Relation::Unrelated).then_some(verdict)
     }
