@@ -31,6 +31,11 @@ impl Samples {
         self.0.push(elapsed.as_secs_f64() * 1000.0);
     }
 
+    /// Adds all of another.
+    pub fn append(&mut self, other: Samples) {
+        self.0.extend(other.0);
+    }
+
     /// The value below which a share `q` (0 to 1) of the samples lies, in milliseconds.
     pub fn quantile(&self, q: f64) -> f64 {
         let mut sorted = self.0.clone();

@@ -1,8 +1,10 @@
-//! What the bench targets share: a daemon as a process, a blocking client, a generated corpus, and figures.
+//! What the bench targets share: a daemon as a process, a blocking client, a generated corpus, figures, and the measures
+//! of recall.
 //!
 //! Must not know: the daemon's insides; everything goes over the socket.
 
 pub mod corpus;
 pub mod figures;
 pub mod process;
+pub mod recall;
 pub mod rpc;

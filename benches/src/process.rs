@@ -15,6 +15,7 @@ const PROBE_EVERY: Duration = Duration::from_millis(2);
 pub struct Daemon {
     home: tempfile::TempDir,
     bin: PathBuf,
+    env: Vec<(String, String)>,
     child: Option<Child>,
 }
 
@@ -24,8 +25,19 @@ impl Daemon {
     /// # Errors
     /// When it does not answer within a minute.
     pub fn start(bin: &Path) -> Result<Daemon> {
+        Daemon::start_with(bin, None, &[])
+    }
+
+    /// The same with a text for its `config.toml`, and with variables of its environment.
+    ///
+    /// # Errors
+    /// When it does not answer within a minute.
+    pub fn start_with(bin: &Path, config: Option<&str>, env: &[(String, String)]) -> Result<Daemon> {
         let home = tempfile::Builder::new().prefix("tiro-bench-").tempdir()?;
-        let mut daemon = Daemon { home, bin: bin.to_owned(), child: None };
+        if let Some(config) = config {
+            std::fs::write(home.path().join("config.toml"), config)?;
+        }
+        let mut daemon = Daemon { home, bin: bin.to_owned(), env: env.to_vec(), child: None };
         daemon.launch()?;
         daemon.ready()?;
         Ok(daemon)
@@ -57,6 +69,7 @@ impl Daemon {
             }
         }
         command.env("TIRO_HOME", self.home.path()).env("TIRO_SOCKET", self.socket());
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
 

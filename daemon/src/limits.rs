@@ -140,6 +140,24 @@ pub const CANDIDATES_LISTED_MAX: usize = 20;
 pub const ID_PREFIX_CHARS_MIN: usize = 8;
 /// Bytes of a recall's query.
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
+/// Memories a text is compared with by cosine before it is kept.
+pub const COMPARED_BY_VECTOR: usize = 8;
+/// Memories a text is compared with by words.
+pub const COMPARED_BY_WORDS: usize = 4;
+/// Bytes of a text up to which it is compared: what is longer is a document, not a fact.
+pub const COMPARED_BYTES_MAX: usize = 2_000;
+/// Memories written to a space since a comparison that are looked at again inside the transaction.
+pub const COMPARED_SINCE_MAX: usize = 1_024;
+/// Neighbours an answer names.
+pub const RELATED_MAX: usize = 8;
+/// Conflicts of one memory that are read at once.
+pub const CONFLICTS_PER_MEMORY_MAX: usize = 64;
+/// Memories followed along a chain of supersessions.
+pub const CHAIN_MEMORIES_MAX: usize = 64;
+/// Memories of one `memory/merge`.
+pub const MERGED_MEMORIES_MAX: usize = 64;
+/// Rows of the audit that a history looks through.
+pub const HISTORY_AUDIT_ROWS_MAX: usize = 200_000;
 /// Hits of one recall.
 pub const HITS_MAX: u32 = 200;
 /// Hits of one recall when the call does not say.

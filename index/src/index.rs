@@ -191,6 +191,16 @@ impl Index {
         result
     }
 
+    /// Length of its vectors.
+    pub(crate) fn dimension(&self) -> usize {
+        self.work.identity.dim
+    }
+
+    /// Looks at the state under its read lock.
+    pub(crate) fn with_state<R>(&self, look: impl FnOnce(&State, &Settings) -> R) -> R {
+        look(&self.work.state.read(), &self.work.settings)
+    }
+
     /// Epoch of the store it was opened for.
     pub fn epoch(&self) -> u64 {
         self.work.identity.epoch

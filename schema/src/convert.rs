@@ -4,7 +4,7 @@
 
 use crate::record::{ActorRecord, MemoryRecord, SourceRecord, UseRecord};
 use crate::wire::Timestamp;
-use crate::wire::memory::{Actor, Category, Kind, Memory, OccurredAtSource, Source, Status};
+use crate::wire::memory::{Actor, Category, ChangeKind, ConflictReason, Kind, Memory, OccurredAtSource, Source, Status};
 use crate::wire::session::Role;
 use crate::wire::turn::{TerminationReason, TurnStatus};
 
@@ -36,6 +36,20 @@ pub const CHANGE_FORGOTTEN: u8 = 7;
 /// Change code: the change before it was taken back.
 pub const CHANGE_UNDONE: u8 = 8;
 
+/// Change code: others were merged into it.
+pub const CHANGE_MERGED: u8 = 9;
+
+/// State code of a conflict that nobody resolved.
+pub const CONFLICT_OPEN: u8 = 0;
+/// State code: the first was kept.
+pub const CONFLICT_KEPT_FIRST: u8 = 1;
+/// State code: the second was kept.
+pub const CONFLICT_KEPT_SECOND: u8 = 2;
+/// State code: both were kept.
+pub const CONFLICT_KEPT_BOTH: u8 = 3;
+/// State code: the second was merged into the first.
+pub const CONFLICT_MERGED: u8 = 4;
+
 macro_rules! codes {
     ($ty:ty, $to:ident, $from:ident, $($variant:path = $code:literal),* $(,)?) => {
         /// Code of this value.
@@ -60,6 +74,32 @@ codes!(
     Category::Other = 7
 );
 codes!(Status, status_code, status_of, Status::Active = 0, Status::Superseded = 1, Status::Archived = 2);
+codes!(
+    ConflictReason,
+    conflict_reason_code,
+    conflict_reason_of,
+    ConflictReason::Denied = 0,
+    ConflictReason::Number = 1,
+    ConflictReason::Time = 2,
+    ConflictReason::Roles = 3,
+    ConflictReason::Value = 4,
+    ConflictReason::Order = 5
+);
+codes!(
+    ChangeKind,
+    change_code,
+    change_of,
+    ChangeKind::Created = 0,
+    ChangeKind::Updated = 1,
+    ChangeKind::Seen = 2,
+    ChangeKind::Pinned = 3,
+    ChangeKind::Archived = 4,
+    ChangeKind::Restored = 5,
+    ChangeKind::Superseded = 6,
+    ChangeKind::Forgotten = 7,
+    ChangeKind::Undone = 8,
+    ChangeKind::Merged = 9
+);
 codes!(Role, role_code, role_of, Role::User = 0, Role::Assistant = 1, Role::Tool = 2);
 codes!(
     TurnStatus,
@@ -130,6 +170,8 @@ pub struct MemoryContext<'a> {
     pub superseded_by: Option<String>,
     /// Id of the memory whose place it took.
     pub supersedes: Option<String>,
+    /// Ids of the open conflicts that name it.
+    pub conflicts: Vec<String>,
     /// Formats an id.
     pub format_id: &'a dyn Fn(&[u8; 16]) -> String,
     /// Formats Unix milliseconds, at an offset in minutes east of UTC where one is worth keeping.
@@ -167,7 +209,7 @@ pub fn memory(record: &MemoryRecord, context: &MemoryContext<'_>) -> Memory {
         use_count: context.usage.use_count,
         superseded_by: context.superseded_by.clone(),
         supersedes: context.supersedes.clone(),
-        conflicts: Vec::new(),
+        conflicts: context.conflicts.clone(),
     }
 }
 

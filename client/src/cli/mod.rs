@@ -6,6 +6,7 @@ mod archive;
 mod ask;
 mod completions;
 mod config;
+mod conflicts;
 mod context;
 mod daemon;
 mod demo;
@@ -15,9 +16,11 @@ mod exit;
 mod export;
 mod filter;
 mod forget;
+mod history;
 mod import;
 mod input;
 mod list;
+mod merge;
 mod pin;
 mod progress;
 mod recall;
@@ -116,6 +119,9 @@ enum Command {
     Edit(edit::EditArgs),
     Forget(forget::ForgetArgs),
     Undo(undo::UndoArgs),
+    History(history::HistoryArgs),
+    Conflicts(conflicts::ConflictsArgs),
+    Merge(merge::MergeArgs),
     Pin(pin::PinArgs),
     Archive(archive::ArchiveArgs),
     Import(import::ImportArgs),
@@ -177,6 +183,9 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Show(args) => show::run(shell, args).await,
         Command::Edit(args) => edit::run(shell, args).await,
         Command::Forget(args) => forget::run(shell, args).await,
+        Command::History(args) => history::run(shell, args).await,
+        Command::Conflicts(args) => conflicts::run(shell, args).await,
+        Command::Merge(args) => merge::run(shell, args).await,
         Command::Undo(args) => undo::run(shell, args).await,
         Command::Pin(args) => pin::run(shell, args).await,
         Command::Archive(args) => archive::run(shell, args).await,

@@ -14,7 +14,8 @@ Examples:
 
 /// Take back the last change of memories
 ///
-/// An edit, a pin, an archiving, a forgetting. A forgotten memory is named by its whole id, as `tiro forget` shows it.
+/// An edit, a pin, an archiving, a supersession, a merge, a forgetting, the settling of a conflict. A forgotten memory and a settled
+/// conflict are named by their whole id, as `tiro forget` and `tiro history` show them.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct UndoArgs {

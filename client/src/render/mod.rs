@@ -3,6 +3,7 @@
 //! Pure: takes wire types and a [`Style`], gives text. Must not know: arguments, connections, exit codes.
 
 pub mod escape;
+pub mod history;
 pub mod hits;
 pub mod memory;
 pub mod problem;

@@ -77,6 +77,18 @@ pub enum MemoryError {
         /// What to do about it.
         hint: &'static str,
     },
+    /// No such conflict.
+    #[error("there is no conflict {id}")]
+    NoConflict {
+        /// What was asked for.
+        id: String,
+    },
+    /// The conflict is not open any more.
+    #[error("conflict {id} is not open: it was settled, or one of its memories is not current any more")]
+    Settled {
+        /// The conflict.
+        id: String,
+    },
     /// An idempotency key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -147,6 +159,10 @@ impl From<MemoryError> for ErrorObject {
                 of(ErrorKind::TooLarge).with("path", path).with("limit", limit).with("max", max)
             }
             MemoryError::NotFound { .. } => of(ErrorKind::NotFound),
+            MemoryError::NoConflict { .. } => of(ErrorKind::NotFound).with_hint("memory/conflicts lists the open ones"),
+            MemoryError::Settled { .. } => of(ErrorKind::InvalidParams)
+                .with("path", "id")
+                .with_hint("memory/history of either memory says how it stands; memory/undo with the conflict's whole id opens a settled one again"),
             MemoryError::Ambiguous { candidates, .. } => of(ErrorKind::Ambiguous).with("candidates", candidates),
             MemoryError::VersionMismatch { current, .. } => of(ErrorKind::VersionMismatch).with("currentVersion", current),
             MemoryError::Secret { path, secret } => of(ErrorKind::SecretRefused).with("path", path).with("secret", secret),

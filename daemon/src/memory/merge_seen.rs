@@ -1,10 +1,10 @@
-//! Telling a memory again: its seen count, sources and labels grow; words, times and the rest stay.
+//! Telling a memory again: its seen count, sources and labels grow; words, times and the rest stay, or the words too are new.
 //!
 //! Pure. Must not know: the store.
 
 use super::draft::Draft;
 use crate::limits::{ENTITIES_MAX, SOURCES_MAX, TAGS_MAX};
-use tiro_schema::convert::{CHANGE_SEEN, source, source_record};
+use tiro_schema::convert::{CHANGE_SEEN, CHANGE_UPDATED, source, source_record};
 use tiro_schema::record::MemoryRecord;
 
 /// The next version of `known`, told again by `draft` at `now_ms`.
@@ -35,6 +35,38 @@ pub(super) fn told_again(known: &MemoryRecord, draft: &Draft, seq: u64, now_ms: 
 /// Whether what a memory tells holds at an instant.
 fn holds_at(record: &MemoryRecord, at_ms: i64) -> bool {
     record.valid_from_ms.is_none_or(|from| from <= at_ms) && record.valid_to_ms.is_none_or(|to| at_ms < to)
+}
+
+/// The next version of `known`, told by `draft` with more to it: its words, with all that is known of the memory besides.
+pub(super) fn told_more(known: &MemoryRecord, draft: &Draft, seq: u64, now_ms: i64) -> MemoryRecord {
+    let mut next = told_again(known, draft, seq, now_ms);
+    next.change = CHANGE_UPDATED;
+    next.text.clone_from(&draft.text);
+    next.vector_version = next.version;
+    next.importance = next.importance.max(draft.importance);
+    if let (None, Some((ms, offset))) = (next.occurred_at_ms, draft.occurred) {
+        (next.occurred_at_ms, next.occurred_offset_min) = (Some(ms), offset);
+    }
+    next.valid_from_ms = next.valid_from_ms.or(draft.valid_from_ms);
+    next.valid_to_ms = next.valid_to_ms.or(draft.valid_to_ms);
+    next
+}
+
+/// Adds what another memory brings: sources, labels, how often it was told.
+pub(super) fn taken_in(into: &mut MemoryRecord, other: &MemoryRecord) {
+    for told in &other.sources {
+        if !into.sources.iter().any(|s| source(s) == source(told)) {
+            into.sources.push(told.clone());
+        }
+    }
+    into.sources.sort_by_key(|s| s.recorded_at_ms);
+    bound(into);
+    union(&mut into.tags, &other.tags, TAGS_MAX);
+    union(&mut into.entities, &other.entities, ENTITIES_MAX);
+    into.seen_count = into.seen_count.saturating_add(other.seen_count);
+    into.pinned |= other.pinned;
+    into.explicit |= other.explicit;
+    into.importance = into.importance.max(other.importance);
 }
 
 /// Keeps the first source and the newest ones.

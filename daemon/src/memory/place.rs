@@ -3,6 +3,7 @@
 //! Everything slow was done before, outside the transaction. Must not know: which verb it is for.
 
 use super::Memory;
+use super::compare::{Comparison, Since, other_speaker};
 use super::documents::{self, documents};
 use super::draft::Draft;
 use super::error::MemoryError;
@@ -10,6 +11,7 @@ use super::fingerprint::canonical;
 use crate::limits::SPACES_MAX;
 use crate::store::{Reads, WriteTx};
 use std::collections::HashMap;
+use std::sync::Arc;
 use tiro_index::{Change, Prepared};
 use tiro_schema::convert::{CHANGE_CREATED, STATUS_ACTIVE, source_record};
 use tiro_schema::record::{MemoryRecord, SpaceRecord, UseRecord};
@@ -23,6 +25,8 @@ pub(super) struct Ready {
     pub usage: UseRecord,
     vectors: Vec<Vec<f32>>,
     prepared: Vec<Prepared>,
+    /// What it is to the memories there are; empty when it is not compared.
+    pub comparison: Arc<Comparison>,
 }
 
 impl Ready {
@@ -66,7 +70,28 @@ impl Ready {
         let vectors = documents::embed(memory.embedder(), &record.text, record.sources.first());
         record.vector_count = u16::try_from(vectors.len()).unwrap_or(u16::MAX);
         let prepared = documents(&record, &usage, &vectors);
-        Ready { draft, record, usage, vectors, prepared }
+        Ready { draft, record, usage, vectors, prepared, comparison: Arc::default() }
+    }
+
+    /// The same, compared with the memories of its space.
+    pub fn compared(mut self, memory: &Memory) -> Result<Ready, MemoryError> {
+        self.comparison = Arc::new(memory.compare_with_known(&self)?);
+        Ok(self)
+    }
+
+    /// The vector of its first passage.
+    pub fn vector(&self) -> Option<&[f32]> {
+        self.vectors.first().filter(|vector| !vector.is_empty()).map(Vec::as_slice)
+    }
+
+    /// The vectors of its passages.
+    pub fn vectors(&self) -> &[Vec<f32>] {
+        &self.vectors
+    }
+
+    /// When it happened, as far as is known, Unix ms.
+    pub fn happened_at_ms(&self) -> i64 {
+        self.record.occurred_at_ms.unwrap_or(self.record.created_at_ms)
     }
 
     /// The known memory of the space that says the same in the same words, if one is current.
@@ -75,7 +100,8 @@ impl Ready {
             return Ok(None);
         }
         let Some(key) = tx.key_by_fingerprint(space, self.draft.fingerprint)? else { return Ok(None) };
-        let same = |r: &MemoryRecord| r.status == STATUS_ACTIVE && canonical(&r.text) == self.draft.canonical;
+        let ours = |r: &MemoryRecord| !(self.comparison.first_person() && other_speaker(r, self));
+        let same = |r: &MemoryRecord| r.status == STATUS_ACTIVE && canonical(&r.text) == self.draft.canonical && ours(r);
         Ok(tx.memory(key)?.filter(same))
     }
 
@@ -135,6 +161,8 @@ pub(super) fn ensure_space(tx: &mut WriteTx, name: &str) -> Result<SpaceRecord, 
 #[derive(Default)]
 pub(super) struct Spaces {
     ids: HashMap<String, u32>,
+    /// What was written since the texts of this run were compared.
+    pub since: Since,
 }
 
 impl Spaces {

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how the index scores; how a prompt is laid out.
 
+use super::conflicts::open_of;
 use super::documents::{embed_query, memory_of, touch};
 use super::passages::passages;
 use super::recall_plan::Plan;
@@ -9,7 +10,7 @@ use super::resolve::id_text;
 use super::{Memory, MemoryError, when};
 use crate::caller::Caller;
 use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
-use crate::store::{Reads, StoreError};
+use crate::store::{ConflictReads, Reads, StoreError};
 use crate::{clock, tokens};
 use std::collections::HashMap;
 use tiro_index::{DecayParams, Query, TimeSpan, Weights};
@@ -43,6 +44,8 @@ pub(super) struct FoundHit {
     pub usage: UseRecord,
     /// Number of the passage that fits best.
     pub passage: usize,
+    /// An open conflict names it.
+    pub conflict: bool,
 }
 
 impl FoundHit {
@@ -171,6 +174,7 @@ impl Memory {
     ) -> Result<Vec<FoundHit>, MemoryError> {
         let mut seen = std::collections::HashSet::new();
         let read = self.store().read(|tx| {
+            let any_conflict = tx.conflict_count()? > 0;
             let mut found = Vec::with_capacity(plan.limit);
             for hit in hits {
                 let (key, passage) = memory_of(hit.key);
@@ -183,7 +187,8 @@ impl Memory {
                 let Some(record) = tx.memory(key)?.filter(|r| plan.sieve.passes(r)) else { continue };
                 let Some(space) = names.get(&record.space) else { continue };
                 let usage = if plan.explain { tx.usage(key)? } else { UseRecord::default() };
-                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage });
+                let conflict = any_conflict && !open_of(tx, &record)?.is_empty();
+                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict });
             }
             Ok::<_, StoreError>(found)
         });
@@ -266,7 +271,7 @@ fn wire_hit(found: FoundHit, plan: &Plan, memory: &Memory) -> Hit {
         score: found.hit.score,
         strength: strength(found.hit.strength).into(),
         pinned: record.pinned,
-        conflict: None,
+        conflict: found.conflict.then_some(true),
         passage,
         explain,
         tags: record.tags,

@@ -2,9 +2,12 @@
 //!
 //! Must not know: the write gate (it judges before), or how sameness of meaning is found.
 
+use super::compare::Outcome;
+use super::conflicts::open_conflict;
 use super::draft::{Judged, judge};
-use super::merge_seen::told_again;
-use super::place::{Ready, Spaces};
+use super::fingerprint::{canonical, fingerprint};
+use super::merge_seen::{told_again, told_more};
+use super::place::{Ready, Spaces, claim_fingerprint};
 use super::resolve::id_text;
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
@@ -18,23 +21,25 @@ use tiro_schema::wire::memory::{Related, RememberOutcome, RememberParams, Rememb
 pub(super) const METHOD: &str = "memory/remember";
 
 impl Memory {
-    /// Keeps a text. The same words in the same space again make no second memory: the known one is told again. Only current
-    /// memories count as known: what was archived, superseded or forgotten is made anew.
+    /// Keeps a text, compared with the current memories of its space that are nearest to it: the same fact again makes no second memory,
+    /// the same with more to it becomes a new version, a later value of the same thing takes the old one's place, what contradicts
+    /// without an order stands beside it as an open conflict, and everything else is new. With `verbatim` it is kept as it is.
     ///
     /// # Errors
     /// `Invalid` and `TooLarge` about params, `Key`, and the store's. A secret or an empty text is no error but the outcome `refused`.
     pub async fn remember(&self, caller: &Caller, params: RememberParams) -> Result<RememberResult, MemoryError> {
         let key = item_key(&params)?;
         let now_ms = self.now_ms();
-        let ready = match judge(&params)? {
+        let draft = match judge(&params)? {
             Judged::Refused(reason) => return Ok(refused(reason)),
-            Judged::Draft(draft) => Ready::new(self, *draft, now_ms),
+            Judged::Draft(draft) => *draft,
         };
+        let ready = self.blocking(move |memory| Ready::new(memory, draft, now_ms).compared(memory)).await?;
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let (result, record) = keep(&memory, tx, &mut Spaces::default(), &ready)?;
-                ledger::wrote(tx, &caller, METHOD, &ledger::touched([&record]))?;
+                let (result, records) = keep(&memory, tx, &mut Spaces::default(), &ready)?;
+                ledger::wrote(tx, &caller, METHOD, &ledger::touched(&records))?;
                 Ok::<_, MemoryError>(result)
             })
         });
@@ -48,36 +53,67 @@ pub(super) fn item_key(params: &RememberParams) -> Result<Option<Key>, MemoryErr
     Ok(Key::of(METHOD, space, params.key.as_deref(), params)?)
 }
 
-/// Keeps one text inside a transaction: a known memory is told again, else a new one is made. The answer, and the memory.
+/// Keeps one text inside a transaction, as it is to the memories there are. The answer, and the memories it touched.
 pub(super) fn keep(
     memory: &Memory,
     tx: &mut WriteTx,
     spaces: &mut Spaces,
     ready: &Ready,
-) -> Result<(RememberResult, MemoryRecord), MemoryError> {
+) -> Result<(RememberResult, Vec<MemoryRecord>), MemoryError> {
     let space = spaces.id(tx, &ready.draft.space)?;
-    let (outcome, record) = match ready.known(tx, space)? {
-        Some(known) => {
-            let next = told_again(&known, &ready.draft, tx.next_seq(), tx.now_ms());
-            memory.write_version(tx, &next, None)?;
-            (RememberOutcome::Duplicate, next)
+    let (outcome, related) = match ready.known(tx, space)? {
+        Some(known) => (Outcome::Duplicate(Box::new(known.clone())), vec![(known, "duplicate")]),
+        None => memory.settle(tx, space, ready, &mut spaces.since)?,
+    };
+    let related = related.iter().map(|(r, relation)| Related { id: id_text(&r.id), relation: (*relation).to_owned() }).collect();
+    let (outcome, records) = match outcome {
+        Outcome::Created => (RememberOutcome::Created, vec![ready.create(memory, tx, space, None)?]),
+        Outcome::Duplicate(known) => (RememberOutcome::Duplicate, vec![memory.tell_again(tx, &known, ready)?]),
+        Outcome::Updated(known) => (RememberOutcome::Updated, vec![memory.tell_more(tx, &known, ready)?]),
+        Outcome::Superseded(known) => {
+            let new = ready.create(memory, tx, space, Some(known.key))?;
+            let old = memory.give_way(tx, &known, new.key)?;
+            (RememberOutcome::Superseded, vec![new, old])
         }
-        None => (RememberOutcome::Created, ready.create(memory, tx, space, None)?),
+        Outcome::Conflict(others) => {
+            let new = ready.create(memory, tx, space, None)?;
+            let mut touched = vec![new];
+            for (other, reason) in others {
+                open_conflict(tx, &other, &touched[0], reason)?;
+                touched.push(other);
+            }
+            (RememberOutcome::Conflict, touched)
+        }
     };
-    let id = id_text(&record.id);
-    let related = match outcome {
-        RememberOutcome::Duplicate => vec![Related { id: id.clone(), relation: "duplicate".to_owned() }],
-        _ => Vec::new(),
-    };
+    let newest = records.iter().map(|record| record.seq).max().unwrap_or(0);
     let result = RememberResult {
         outcome: outcome.into(),
-        id: Some(id),
-        seq: Some(memory.store().seq_token(record.seq)),
+        id: records.first().map(|record| id_text(&record.id)),
+        seq: Some(memory.store().seq_token(newest)),
         related,
         reason: None,
         error: None,
     };
-    Ok((result, record))
+    Ok((result, records))
+}
+
+impl Memory {
+    /// Writes the version of a memory that was told again.
+    fn tell_again(&self, tx: &mut WriteTx, known: &MemoryRecord, ready: &Ready) -> Result<MemoryRecord, MemoryError> {
+        let next = told_again(known, &ready.draft, tx.next_seq(), tx.now_ms());
+        self.write_version(tx, &next, None)?;
+        Ok(next)
+    }
+
+    /// Writes the version of a memory that was told with more to it: the new words, the old ones in its history.
+    fn tell_more(&self, tx: &mut WriteTx, known: &MemoryRecord, ready: &Ready) -> Result<MemoryRecord, MemoryError> {
+        let mut next = told_more(known, &ready.draft, tx.next_seq(), tx.now_ms());
+        next.vector_count = u16::try_from(ready.vectors().len()).unwrap_or(u16::MAX);
+        tx.remove_fingerprint(known.space, fingerprint(&canonical(&known.text)), known.key)?;
+        self.write_version(tx, &next, Some(ready.vectors()))?;
+        claim_fingerprint(tx, &next, ready.draft.fingerprint)?;
+        Ok(next)
+    }
 }
 
 /// The answer for a text that was not kept.

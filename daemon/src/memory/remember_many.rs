@@ -101,8 +101,8 @@ fn write_item(
         Item::Ready(ready, key) => (ready, key),
     };
     let kept = idempotent(tx, key.as_ref(), |tx| {
-        let (result, record) = keep(memory, tx, spaces, ready)?;
-        touched.push((record.space, record.key));
+        let (result, records) = keep(memory, tx, spaces, ready)?;
+        touched.extend(ledger::touched(&records));
         Ok::<_, MemoryError>(result)
     });
     match kept {
@@ -143,7 +143,10 @@ fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
     };
     let judged = item_key(&params).and_then(|key| Ok((judge(&params)?, key)));
     match judged {
-        Ok((Judged::Draft(draft), key)) => Item::Ready(Box::new(Ready::new(memory, *draft, now_ms)), key),
+        Ok((Judged::Draft(draft), key)) => match Ready::new(memory, *draft, now_ms).compared(memory) {
+            Ok(ready) => Item::Ready(Box::new(ready), key),
+            Err(error) => Item::Answered(Box::new(failed(error.into()))),
+        },
         Ok((Judged::Refused(reason), _)) => Item::Answered(Box::new(refused(reason))),
         Err(error) => Item::Answered(Box::new(failed(error.under(&format!("items[{i}]")).into()))),
     }

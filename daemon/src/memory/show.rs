@@ -2,6 +2,7 @@
 //!
 //! Must not know: verbs.
 
+use super::conflicts::open_of;
 use super::resolve::id_text;
 use crate::clock;
 use crate::store::{Reads, StoreError};
@@ -18,6 +19,7 @@ pub(super) fn show(tx: &impl Reads, record: &MemoryRecord, space: &str) -> Resul
             usage: tx.usage(record.key)?,
             superseded_by: linked(tx, record.superseded_by)?,
             supersedes: linked(tx, record.supersedes)?,
+            conflicts: open_of(tx, record)?.iter().map(|conflict| id_text(&conflict.id)).collect(),
             format_id: &id_text,
             format_time: &clock::format,
         },

@@ -2,21 +2,25 @@
 //!
 //! Must not know: how versions are keyed.
 
+use super::conflicts::conflict_of_id;
 use super::resolve::{id_text, resolve, whole_id};
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
-use crate::limits::{UNDO_FORGET_MS, UNDO_VERSIONS_MAX};
-use crate::store::{Reads, StoreError, WriteTx};
-use tiro_schema::convert::{CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_SUPERSEDED, CHANGE_UNDONE, STATUS_ACTIVE, STATUS_FORGOTTEN};
-use tiro_schema::record::MemoryRecord;
+use crate::limits::{CONFLICTS_PER_MEMORY_MAX, UNDO_FORGET_MS, UNDO_VERSIONS_MAX};
+use crate::store::{ConflictReads, Reads, StoreError, WriteTx};
+use tiro_schema::convert::{
+    CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_MERGED, CHANGE_SUPERSEDED, CHANGE_UNDONE, CONFLICT_KEPT_BOTH, CONFLICT_KEPT_FIRST,
+    CONFLICT_OPEN, STATUS_ACTIVE, STATUS_FORGOTTEN,
+};
+use tiro_schema::record::{ConflictRecord, MemoryRecord};
 use tiro_schema::wire::memory::{UndoParams, VersionResult};
 
 const METHOD: &str = "memory/undo";
 
 impl Memory {
-    /// Takes the last change of a memory back: an update, a pin, archiving, a further telling, forgetting (for seven days, by
-    /// the whole id). Of a supersession both sides go back: the old memory is current again and the new one is forgotten,
+    /// Takes the last change of a memory back: an update, a pin, archiving, a further telling, a merge (named by any of its memories),
+    /// forgetting (for seven days, by the whole id); or, named by its whole id, the settling of a conflict. Of a supersession both sides go back: the old memory is current again and the new one is forgotten,
     /// whichever of the two is named. That is refused when the new one was changed since, so that nobody's work is hidden, and so
     /// is whatever would leave both current.
     ///
@@ -27,8 +31,13 @@ impl Memory {
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let record = named(tx, &params.id)?;
-                let written = memory.take_back(tx, &record)?;
+                let written = match settled_conflict(tx, &params.id)? {
+                    Some(conflict) => memory.take_back_settling(tx, &conflict)?,
+                    None => {
+                        let record = named(tx, &params.id)?;
+                        memory.take_back(tx, &record)?
+                    }
+                };
                 ledger::wrote(tx, &caller, METHOD, &ledger::touched(&written))?;
                 // The memory that was named is the first.
                 written.first().map(|r| memory.version_result(r)).ok_or(MemoryError::Lost)
@@ -47,8 +56,20 @@ impl Memory {
             return Err(nothing("it was forgotten more than seven days ago"));
         }
         let before = tx.memory_version(record.key, version - 1)?.ok_or_else(|| nothing("the version before is not kept"))?;
+        let taken = tx.memory_version(record.key, version)?.map_or(0, |v| v.seq);
+        if change == CHANGE_MERGED {
+            return self.take_back_merge(tx, record, &before);
+        }
         let successor = match (change, record.superseded_by) {
-            (CHANGE_SUPERSEDED, Some(by)) => successor(tx, record, version, by)?,
+            (CHANGE_SUPERSEDED, Some(by)) => match tx.memory(by)? {
+                Some(into) if into.derived_from.contains(&record.key) => return self.take_back_merged(tx, record, &into),
+                // It was there before, as the other side of a conflict: it stays.
+                Some(kept) if kept.supersedes != Some(record.key) => {
+                    reopen(tx, record.key, taken)?;
+                    None
+                }
+                _ => successor(tx, record, version, by)?,
+            },
             _ => None,
         };
         if before.status == STATUS_ACTIVE && record.status != STATUS_ACTIVE {
@@ -74,6 +95,74 @@ impl Memory {
         let hidden = self.hide_one(tx, new)?;
         let restored = self.write_back(tx, &old, &before)?;
         Ok(Some(vec![hidden, restored]))
+    }
+
+    /// A merge: the memory is as it was, and those that went into it are current again.
+    fn take_back_merge(
+        &self,
+        tx: &mut WriteTx,
+        into: &MemoryRecord,
+        before: &MemoryRecord,
+    ) -> Result<Vec<MemoryRecord>, MemoryError> {
+        let mut written = vec![self.write_back(tx, into, before)?];
+        for key in into.derived_from.iter().filter(|key| !before.derived_from.contains(key)) {
+            let Some(other) = tx.memory(*key)?.filter(|other| other.superseded_by == Some(into.key)) else { continue };
+            let Some((version, CHANGE_SUPERSEDED)) = last_change(tx, &other)? else { continue };
+            let Some(earlier) = tx.memory_version(other.key, version - 1)? else { continue };
+            reopen(tx, other.key, tx.memory_version(other.key, version)?.map_or(0, |v| v.seq))?;
+            written.push(self.write_back(tx, &other, &earlier)?);
+        }
+        Ok(written)
+    }
+
+    /// The same, named by one of the memories that went into the other. The one that was named is the first.
+    fn take_back_merged(
+        &self,
+        tx: &mut WriteTx,
+        named: &MemoryRecord,
+        into: &MemoryRecord,
+    ) -> Result<Vec<MemoryRecord>, MemoryError> {
+        let since = || MemoryError::UndoInTheWay {
+            id: id_text(&named.id),
+            other: id_text(&into.id),
+            why: "took it in and was changed since",
+            hint: "undo the changes of that memory first",
+        };
+        let Some((version, CHANGE_MERGED)) = last_change(tx, into)? else { return Err(since()) };
+        let before = tx.memory_version(into.key, version - 1)?.ok_or_else(since)?;
+        if before.derived_from.contains(&named.key) {
+            return Err(since());
+        }
+        let mut written = self.take_back_merge(tx, into, &before)?;
+        written.sort_by_key(|record| record.key != named.key);
+        Ok(written)
+    }
+
+    /// A conflict that was settled is open again, and what was settled about its memories is taken back.
+    fn take_back_settling(&self, tx: &mut WriteTx, conflict: &ConflictRecord) -> Result<Vec<MemoryRecord>, MemoryError> {
+        let changed = match conflict.state {
+            CONFLICT_KEPT_FIRST => conflict.second,
+            _ => conflict.first,
+        };
+        let record = tx.memory(changed)?.ok_or(MemoryError::Lost)?;
+        if conflict.state == CONFLICT_KEPT_BOTH {
+            tx.put_conflict(&opened(conflict))?;
+            return Ok(vec![record]);
+        }
+        let newest = last_change(tx, &record)?;
+        let at = match newest {
+            Some((version, CHANGE_SUPERSEDED | CHANGE_MERGED)) => tx.memory_version(record.key, version)?.map(|v| v.seq),
+            _ => None,
+        };
+        if at.is_none_or(|at| at > conflict.resolved_seq) {
+            return Err(MemoryError::UndoInTheWay {
+                id: id_text(&conflict.id),
+                other: id_text(&record.id),
+                why: "was changed since the conflict was settled",
+                hint: "undo the changes of that memory first",
+            });
+        }
+        self.take_back(tx, &record)
     }
 
     /// Writes a version that says what an earlier one said.
@@ -155,6 +244,31 @@ fn taken_by(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<(u64, u64)>, S
         takers.extend(earlier.superseded_by.map(|by| (record.key, by)).filter(|taker| !takers.contains(taker)));
     }
     Ok(takers)
+}
+
+/// The settled conflict of an id, when it is one's.
+fn settled_conflict(tx: &impl Reads, id: &str) -> Result<Option<ConflictRecord>, MemoryError> {
+    let Some(id) = whole_id(id) else { return Ok(None) };
+    match conflict_of_id(tx, &id)? {
+        Some(conflict) if conflict.state == CONFLICT_OPEN => {
+            Err(MemoryError::NothingToUndo { id: id_text(&id), why: "it is a conflict that is not settled" })
+        }
+        found => Ok(found),
+    }
+}
+
+fn opened(conflict: &ConflictRecord) -> ConflictRecord {
+    ConflictRecord { state: CONFLICT_OPEN, resolved_at_ms: None, resolved_seq: 0, ..conflict.clone() }
+}
+
+/// Opens the conflict of a memory that was settled by the write of a sequence.
+fn reopen(tx: &mut WriteTx, memory: u64, seq: u64) -> Result<(), StoreError> {
+    for conflict in tx.conflicts_of_memory(memory, CONFLICTS_PER_MEMORY_MAX)? {
+        if conflict.state != CONFLICT_OPEN && conflict.resolved_seq == seq {
+            tx.put_conflict(&opened(&conflict))?;
+        }
+    }
+    Ok(())
 }
 
 /// The memory of a whole id, a forgotten one too, or of a prefix.

@@ -11,10 +11,10 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
 use crate::limits::{ENTITIES_MAX, ENTITY_BYTES_MAX, TAG_BYTES_MAX, TAGS_MAX};
-use crate::store::WriteTx;
-use tiro_schema::convert::{CHANGE_UPDATED, category_code, kind_code};
+use crate::store::{Reads, WriteTx};
+use tiro_schema::convert::{CHANGE_UPDATED, STATUS_ACTIVE, category_code, kind_code};
 use tiro_schema::record::MemoryRecord;
-use tiro_schema::wire::memory::{UpdateParams, VersionResult};
+use tiro_schema::wire::memory::{Related, UpdateParams, VersionResult};
 
 const METHOD: &str = "memory/update";
 
@@ -42,7 +42,11 @@ impl Memory {
             idempotent(tx, key.as_ref(), |tx| {
                 let record = memory.apply_edit(tx, &edit)?;
                 ledger::wrote(tx, &caller, METHOD, &ledger::touched([&record]))?;
-                Ok::<_, MemoryError>(memory.version_result(&record))
+                let mut result = memory.version_result(&record);
+                if edit.params.text.is_some() {
+                    result.related = same_words(tx, &record)?;
+                }
+                Ok::<_, MemoryError>(result)
             })
         });
         Ok(written.await?)
@@ -75,8 +79,23 @@ impl Memory {
 
     /// The answer that names a memory's version now.
     pub(super) fn version_result(&self, record: &MemoryRecord) -> VersionResult {
-        VersionResult { id: id_text(&record.id), version: record.version, seq: self.store().seq_token(record.seq) }
+        VersionResult {
+            id: id_text(&record.id),
+            version: record.version,
+            seq: self.store().seq_token(record.seq),
+            related: Vec::new(),
+        }
     }
+}
+
+/// Another current memory of the space with the same words. An edit is somebody's will: nothing is done about it.
+fn same_words(tx: &WriteTx, record: &MemoryRecord) -> Result<Vec<Related>, MemoryError> {
+    let words = canonical(&record.text);
+    let Some(key) = tx.key_by_fingerprint(record.space, fingerprint(&words))?.filter(|key| *key != record.key) else {
+        return Ok(Vec::new());
+    };
+    let other = tx.memory(key)?.filter(|other| other.status == STATUS_ACTIVE && canonical(&other.text) == words);
+    Ok(other.iter().map(|other| Related { id: id_text(&other.id), relation: "duplicate".to_owned() }).collect())
 }
 
 fn check(params: UpdateParams) -> Result<Edit, MemoryError> {

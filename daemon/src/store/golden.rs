@@ -121,6 +121,21 @@ fn idempotency() -> IdempotencyRecord {
     IdempotencyRecord { body_hash: [4; 32], result_json: "{}".into(), expires_at_ms: 5 }
 }
 
+fn conflict() -> ConflictRecord {
+    ConflictRecord {
+        key: 11,
+        id: [8; 16],
+        space: 3,
+        first: 5,
+        second: 10,
+        state: 2,
+        reason: 1,
+        opened_at_ms: 1,
+        resolved_at_ms: Some(2),
+        resolved_seq: 12,
+    }
+}
+
 /// Seals a record, reads it back, and adds its line.
 fn line<R: Serialize + DeserializeOwned + PartialEq + Debug>(lines: &mut String, table: Table, key: &[u8], record: &R) {
     let bytes = codec::seal(table, key, record).unwrap();
@@ -161,6 +176,8 @@ fn lines() -> String {
     line(all, tables::OUTBOX, &super::keys::u64(9), &OutboxRecord { key: 5, version: 2, remove: true });
     line(all, tables::IDEMPOTENCY, &[7; 32], &idempotency());
     line(all, tables::IDEMPOTENCY_EXPIRY, &super::keys::time_32(5, &[7; 32]), &());
+    line(all, tables::CONFLICTS, &super::keys::u32_u64(3, 11), &conflict());
+    line(all, tables::CONFLICT_MEMORIES, &super::keys::u64_u64(5, 11), &3_u32);
     lines
 }
 

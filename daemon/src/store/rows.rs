@@ -6,7 +6,7 @@ use super::codec::{self, Checks};
 use super::error::{StoreError, engine};
 use super::tables::{ALL, Definition, Table};
 use crate::limits::SCAN_ROWS;
-use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, ReadableTableMetadata};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableTable, ReadableTableMetadata, TableError};
 use serde::de::DeserializeOwned;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Bound;
@@ -174,21 +174,28 @@ impl ReadTx {
         self.noted.borrow().clone()
     }
 
-    fn table(&self, table: Table) -> Result<&ReadOnlyTable<&'static [u8], &'static [u8]>, StoreError> {
+    /// The open table; none where an earlier build made the file and nothing was written to the table since.
+    fn table(&self, table: Table) -> Result<Option<&ReadOnlyTable<&'static [u8], &'static [u8]>>, StoreError> {
         let cell = &self.tables[usize::from(table.tag)];
         if cell.get().is_none() {
             let definition: Definition = table.definition();
-            let opened = self.transaction.open_table(definition).map_err(engine)?;
-            let _ = cell.set(opened);
+            match self.transaction.open_table(definition) {
+                Ok(opened) => drop(cell.set(opened)),
+                Err(TableError::TableDoesNotExist(_)) if table.is_added() => return Ok(None),
+                Err(error) => return Err(engine(error)),
+            }
         }
-        cell.get().ok_or_else(|| StoreError::Engine(format!("table {} did not open", table.name)))
+        cell.get().map(Some).ok_or_else(|| StoreError::Engine(format!("table {} did not open", table.name)))
     }
 }
 
 impl Rows for ReadTx {
     fn row(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        guarded(|| Ok(self.table(table)?.get(key).map_err(engine)?.map(|value| value.value().to_vec())))
-            .map_err(|error| self.note(error))
+        guarded(|| {
+            let Some(table) = self.table(table)? else { return Ok(None) };
+            Ok(table.get(key).map_err(engine)?.map(|value| value.value().to_vec()))
+        })
+        .map_err(|error| self.note(error))
     }
 
     fn rows(
@@ -198,11 +205,19 @@ impl Rows for ReadTx {
         direction: Direction,
         max: usize,
     ) -> Result<Vec<Row>, StoreError> {
-        guarded(|| collect(self.table(table)?, bounds, direction, max)).map_err(|error| self.note(error))
+        guarded(|| match self.table(table)? {
+            Some(table) => collect(table, bounds, direction, max),
+            None => Ok(Vec::new()),
+        })
+        .map_err(|error| self.note(error))
     }
 
     fn row_count(&self, table: Table) -> Result<u64, StoreError> {
-        guarded(|| self.table(table)?.len().map_err(engine)).map_err(|error| self.note(error))
+        guarded(|| match self.table(table)? {
+            Some(table) => table.len().map_err(engine),
+            None => Ok(0),
+        })
+        .map_err(|error| self.note(error))
     }
 
     fn checks(&self) -> Checks {

@@ -20,6 +20,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Whether a file of an earlier build may be without it.
+    pub(super) const fn is_added(self) -> bool {
+        self.tag > FIRST_TABLES_TAG_MAX
+    }
+
     /// Its redb definition.
     pub(super) const fn definition(self) -> Definition {
         TableDefinition::new(self.name)
@@ -77,7 +82,14 @@ tables! {
     IDEMPOTENCY = 19, "idempotency", 1;
     /// (expires at i64, SHA-256 of scope and key) → nothing.
     IDEMPOTENCY_EXPIRY = 20, "idempotency_expiry", 1;
+    /// (space u32, conflict key u64) → `ConflictRecord`.
+    CONFLICTS = 21, "conflicts", 1;
+    /// (memory key u64, conflict key u64) → u32, the space of the conflict.
+    CONFLICT_MEMORIES = 22, "conflict_memories", 1;
 }
+
+/// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.
+pub const FIRST_TABLES_TAG_MAX: u8 = 20;
 
 /// Setting under which the `StoreRecord` stands.
 pub const SETTING_STORE: &str = "store";

@@ -70,6 +70,7 @@ impl Verifying<'_> {
         let memories = cross.memories(self.cancelled)?;
         cross.sessions(self.cancelled)?;
         cross.ledgers(self.cancelled)?;
+        cross.conflicts(self.cancelled)?;
         let head = cross.view.audit_head()?;
         cross.problems.extend(audit::check_chain(cross.view, &head)?);
         if let Some(index) = self.index {

@@ -9,7 +9,9 @@ use super::read_session::SessionReads;
 use super::rows::{Direction, ReadTx, Rows};
 use super::tables::{self, Table};
 use crate::limits::VERIFY_PROBLEMS_MAX;
-use tiro_schema::record::{IdempotencyRecord, MemoryRecord, OutboxRecord, SessionRecord, SpaceRecord, TurnRecord};
+use tiro_schema::record::{
+    ConflictRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, SessionRecord, SpaceRecord, TurnRecord,
+};
 
 /// A check of pointers under way.
 pub(super) struct Cross<'a> {
@@ -164,6 +166,25 @@ impl<'a> Cross<'a> {
                 Ok(())
             })?;
         }
+        Ok(())
+    }
+
+    /// Conflicts and the memories they name.
+    pub(super) fn conflicts(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), StoreError> {
+        self.each(tables::CONFLICTS, cancelled, &mut |cross, row, value| {
+            let conflict: ConflictRecord = cross.view.unseal(tables::CONFLICTS, row, value)?;
+            let key = keys::u32_u64(conflict.space, conflict.key);
+            let mut named = row == key;
+            for memory in [conflict.first, conflict.second] {
+                let space: Option<u32> = cross.view.record(tables::CONFLICT_MEMORIES, &keys::u64_u64(memory, conflict.key))?;
+                let known = cross.view.memory_current_version(memory)?.is_some();
+                named &= known && space == Some(conflict.space);
+            }
+            cross.expect(named, || format!("conflict {}: not found by its memories", conflict.key));
+            Ok(())
+        })?;
+        let (conflicts, named) = (self.view.row_count(tables::CONFLICTS)?, self.view.row_count(tables::CONFLICT_MEMORIES)?);
+        self.expect(named == conflicts * 2, || format!("{conflicts} conflicts name {named} memories instead of two each"));
         Ok(())
     }
 

@@ -58,6 +58,12 @@ pub trait Embedder: Send + Sync {
         Cow::Borrowed(text)
     }
 
+    /// Cuts a run of Han characters into the words this model knows, in order, nothing left out; single characters where it has no list.
+    fn cut<'a>(&self, run: &'a str) -> Vec<&'a str> {
+        let ends = run.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
+        ends.map(|(from, to)| &run[from..to]).collect()
+    }
+
     /// How this model scores texts that have nothing to do with a query.
     fn background(&self) -> &Background;
 }

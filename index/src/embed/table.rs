@@ -143,6 +143,23 @@ impl Embedder for StaticTable {
         Cow::Owned(words().map(|word| if is_known(bare(word)) { word } else { &word[bare(word).len()..] }).collect())
     }
 
+    fn cut<'a>(&self, run: &'a str) -> Vec<&'a str> {
+        let (mut words, mut at) = (Vec::new(), 0);
+        while let Some(first) = run[at..].chars().next() {
+            let end = run[at..].find(|c| is_han(c) != is_han(first)).map_or(run.len(), |length| at + length);
+            if is_han(first) {
+                self.chinese.cut(&run[at..end], |word, _| {
+                    words.push(&run[at..at + word.len()]);
+                    at += word.len();
+                });
+            } else {
+                words.push(&run[at..end]);
+            }
+            at = end;
+        }
+        words
+    }
+
     fn background(&self) -> &Background {
         self.background.get_or_init(|| Background::of(self))
     }

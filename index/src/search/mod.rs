@@ -8,9 +8,11 @@ mod filter;
 mod fuse;
 mod gather;
 mod legs;
+mod nearest;
 mod rank;
 mod weights;
 
+pub(crate) use nearest::nearest;
 pub use weights::{WEIGHTS, Weights};
 
 use crate::embed::ZScale;

@@ -113,6 +113,17 @@ fn kind_of(token: &str, kind: Kind) -> Kind {
     if function::is_function_token(token) { Kind::Function } else { kind }
 }
 
+/// The stem of one word, lower-cased; words of other scripts than the Latin as they are.
+pub fn stem(word: &str) -> String {
+    let mut stem = String::new();
+    let mut sink = |token: &str, _: Kind| stem.push_str(token);
+    WORDS.with(|words| match words.try_borrow_mut() {
+        Ok(mut words) => words.stem(word, Kind::Word, &mut sink),
+        Err(_) => Words::new().stem(word, Kind::Word, &mut sink),
+    });
+    stem
+}
+
 /// Counts the tokens of a document.
 pub fn count_tokens(text: &str) -> TokenCounts {
     let mut ids = Vec::with_capacity(text.len() / 4);

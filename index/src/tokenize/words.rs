@@ -95,7 +95,7 @@ impl Words {
         }
     }
 
-    fn stem(&mut self, word: &str, kind: Kind, sink: &mut Sink<'_>) {
+    pub(super) fn stem(&mut self, word: &str, kind: Kind, sink: &mut Sink<'_>) {
         if word.is_empty() || word.len() > TOKEN_BYTES_MAX {
             return;
         }

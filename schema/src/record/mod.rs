@@ -2,10 +2,12 @@
 //!
 //! Times are Unix milliseconds. Small sets are one byte, see [`crate::convert`]. Must not know: the wire.
 
+pub mod conflict;
 pub mod ledger;
 pub mod memory;
 pub mod session;
 
+pub use conflict::*;
 pub use ledger::*;
 pub use memory::*;
 pub use session::*;

@@ -10,7 +10,7 @@ fn each_filter_finds_what_fits_however_rare_it_is() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let crowd: Vec<Value> =
-        (0..1_000).map(|i| json!({"text": format!("the boat trip number {i}"), "category": "event"})).collect();
+        (0..1_000).map(|i| json!({"text": format!("the boat trip number {i}"), "category": "event", "verbatim": true})).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": crowd}));
     kept_as(
         &mut rpc,
@@ -67,6 +67,7 @@ fn what_does_not_hold_now_is_left_out_before_the_best_are_chosen() {
         let crowd: Vec<Value> = (0..150)
             .map(|n| {
                 let mut item = json!({"text": format!("the tram ticket costs {n}, {word}")});
+                item["verbatim"] = json!(true);
                 item.as_object_mut().unwrap().extend(span.as_object().unwrap().clone());
                 item
             })

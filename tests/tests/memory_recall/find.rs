@@ -170,8 +170,9 @@ fn an_old_fact_asked_for_in_its_own_words_comes_first() {
     daemon.clock.set(now - 242 * 86_400_000);
     kept(&mut rpc, "the alarm code of the archive room changes every June");
     daemon.clock.set(now);
-    let items: Vec<_> =
-        (0..200).map(|i| json!({"text": format!("recent note {i} about invoice {} and shelf {}", i * 3, i % 9)})).collect();
+    let items: Vec<_> = (0..200)
+        .map(|i| json!({"text": format!("recent note {i} about invoice {} and shelf {}", i * 3, i % 9), "verbatim": true}))
+        .collect();
     let _: serde_json::Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let found = texts(&mut rpc, json!({"query": "the alarm code of the archive room changes every June"}));
     assert_eq!(found[0], "the alarm code of the archive room changes every June");

@@ -20,6 +20,8 @@ pub fn kept(rpc: &mut Rpc, text: &str) -> String {
 /// A memory kept; its id.
 #[track_caller]
 pub fn kept_as(rpc: &mut Rpc, params: Value) -> String {
+    let mut params = params;
+    params["verbatim"] = json!(true);
     let result: Value = rpc.ask("memory/remember", params);
     assert_eq!(result["outcome"], "created", "{result}");
     result["id"].as_str().unwrap().to_owned()
@@ -64,6 +66,7 @@ pub fn fill(rpc: &mut Rpc) {
         "costs more than planned",
         "has to wait until spring",
     ];
-    let items: Vec<Value> = topics.iter().flat_map(|t| notes.iter().map(move |n| json!({"text": format!("{t} {n}")}))).collect();
+    let items: Vec<Value> =
+        topics.iter().flat_map(|t| notes.iter().map(move |n| json!({"text": format!("{t} {n}"), "verbatim": true}))).collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
 }

@@ -75,7 +75,7 @@ fn a_filter_forgets_what_fits_in_its_space_only_and_in_steps() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let items: Vec<Value> = (0..1_300)
-        .map(|i| json!({"text": format!("note {i}"), "space": "a", "tags": [if i % 13 == 0 { "keep" } else { "drop" }]}))
+        .map(|i| json!({"text": format!("note {i}"), "space": "a", "verbatim": true, "tags": [if i % 13 == 0 { "keep" } else { "drop" }]}))
         .collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let old = kept(&mut rpc, "a", "an old note");

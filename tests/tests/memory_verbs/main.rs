@@ -3,10 +3,15 @@
 
 mod audit;
 mod change;
+mod compare;
+mod conflicts;
 mod forget;
+mod history;
 mod idempotency;
 mod many;
+mod merge;
 mod pages;
+mod pairs;
 mod remember;
 mod spaces;
 mod transfer;
@@ -15,10 +20,10 @@ mod undo;
 use serde_json::{Value, json};
 use tiro_tests::Rpc;
 
-/// A text kept in a space; its id.
+/// A text kept in a space as it is, beside whatever is there; its id.
 #[track_caller]
 pub fn kept(rpc: &mut Rpc, space: &str, text: &str) -> String {
-    let result: Value = rpc.ask("memory/remember", json!({"text": text, "space": space}));
+    let result: Value = rpc.ask("memory/remember", json!({"text": text, "space": space, "explicit": true, "verbatim": true}));
     assert_eq!(result["outcome"], "created", "{result}");
     result["id"].as_str().unwrap().to_owned()
 }

@@ -35,7 +35,8 @@ fn one_bad_item_fails_alone_and_says_where() {
 fn thousands_of_items_are_all_there_for_the_next_call_of_anyone() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    let items: Vec<Value> = (0..2_000).map(|i| json!({"text": format!("gadget{i} stands on shelf {}", i % 7)})).collect();
+    let items: Vec<Value> =
+        (0..2_000).map(|i| json!({"text": format!("gadget{i} stands on shelf {}", i % 7), "verbatim": true})).collect();
     let result: Value = rpc.ask("memory/rememberMany", json!({"items": items, "key": "k"}));
     assert!(result["results"].as_array().unwrap().iter().all(|r| r["outcome"] == "created"));
     let mut other = daemon.rpc();

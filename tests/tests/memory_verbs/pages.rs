@@ -39,7 +39,7 @@ fn lists_are_paged_filtered_and_ordered() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let items: Vec<Value> = (0..25)
-        .map(|i| json!({"text": format!("Entry {i:02}"), "category": if i % 2 == 0 { "fact" } else { "event" }, "occurredAt": format!("2026-01-{:02}T00:00:00Z", i + 1), "entities": ["Ann"]}))
+        .map(|i| json!({"text": format!("Entry {i:02}"), "category": if i % 2 == 0 { "fact" } else { "event" }, "occurredAt": format!("2026-01-{:02}T00:00:00Z", i + 1), "entities": ["Ann"], "verbatim": true}))
         .collect();
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let newest = all_pages(&mut rpc, "memory/list", &json!({"limit": 4}));

@@ -2,7 +2,7 @@
 //!
 //! Must not know: how versions are kept.
 
-use super::{Category, Kind, RememberParams};
+use super::{Category, Kind, Related, RememberParams};
 use crate::wire::{Timestamp, params, result};
 
 params! {
@@ -47,7 +47,7 @@ params! {
 }
 
 result! {
-    /// Result of `memory/update` and `memory/undo`.
+    /// Result of `memory/update`, `memory/undo`, `memory/merge` and `memory/resolve`.
     VersionResult {
         /// The memory.
         id: String,
@@ -55,6 +55,9 @@ result! {
         version: u32,
         /// Sequence token of the write.
         seq: String,
+        /// `memory/update` only: another current memory with the same words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        related: Vec<Related>,
     }
 }
 

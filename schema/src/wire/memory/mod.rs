@@ -3,7 +3,9 @@
 //! Must not know: the agent's verbs.
 
 pub mod change;
+pub mod conflict;
 pub mod forget;
+pub mod history;
 pub mod item;
 pub mod observe;
 pub mod read;
@@ -12,7 +14,9 @@ pub mod remember;
 pub mod transfer;
 
 pub use change::*;
+pub use conflict::*;
 pub use forget::*;
+pub use history::*;
 pub use item::*;
 pub use observe::*;
 pub use read::*;

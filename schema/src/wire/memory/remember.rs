@@ -83,7 +83,7 @@ result! {
     Related {
         /// Its id.
         id: String,
-        /// How it is related: `duplicate`, `superseded`, `near`, `conflict`.
+        /// How it is related: `duplicate`, `updated`, `superseded`, `conflict`, `near`.
         relation: String,
     }
 }

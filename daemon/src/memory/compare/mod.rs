@@ -1,0 +1,94 @@
+//! Same, changed, or different: what a text to be kept is to the memories nearest to it.
+//!
+//! `scan` and `tokens` read a text, `align` pairs the words of two, `decide` says what the later is to the earlier.
+//! Only `near` asks the index and the store. Must not know: verbs.
+
+mod align;
+mod decide;
+mod lexicon;
+mod near;
+mod numerals;
+mod scan;
+mod tokens;
+
+use decide::decide;
+pub(super) use decide::{Finding, Relation};
+pub(super) use near::{Comparison, Outcome, Since, other_speaker};
+use tiro_index::embed::Embedder;
+use tokens::{Reading, read};
+
+/// A text read for comparison: whole, and sentence by sentence where it has several.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    whole: Reading,
+    sentences: Vec<Reading>,
+}
+
+/// Sentences of a text at most that are compared one by one.
+const SENTENCES_MAX: usize = 4;
+
+impl Read {
+    /// Reads a text.
+    pub fn new(text: &str, embedder: &dyn Embedder) -> Read {
+        let whole = read(text, embedder);
+        let parts: Vec<&str> = text.split_inclusive(['.', '!', '?', '。', '！', '？', ';', '；', '\n']).collect();
+        let mut sentences = Vec::new();
+        if parts.len() > 1 {
+            let read_all = joined(&parts).into_iter().map(|part| read(&part, embedder));
+            sentences = read_all.filter(|reading| !reading.tokens.is_empty()).collect();
+        }
+        Read { whole, sentences }
+    }
+
+    /// Whether it speaks of its speaker: then it says another thing in another mouth.
+    pub fn first_person(&self) -> bool {
+        const WORDS: [&str; 8] = ["i", "me", "my", "mine", "myself", "我", "我的", "本人"];
+        self.whole.tokens.iter().any(|token| WORDS.contains(&token.text.to_lowercase().as_str()))
+    }
+
+    /// Whether it tells of something that is over.
+    pub fn told_of_past(&self) -> bool {
+        self.whole.past
+    }
+
+    fn single(&self) -> bool {
+        self.sentences.len() <= 1
+    }
+}
+
+/// Parts that end in the middle of a number or name go on in the next.
+fn joined(parts: &[&str]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for part in parts {
+        let goes_on = sentences.last().is_some_and(|last| {
+            let word = last.trim_end_matches('.').rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or("").to_lowercase();
+            last.ends_with('.')
+                && (part.starts_with(|c: char| !c.is_whitespace()) || scan::ABBREVIATIONS.contains(&word.as_str()))
+        });
+        match sentences.last_mut().filter(|_| goes_on) {
+            Some(last) => last.push_str(part),
+            None => sentences.push((*part).to_owned()),
+        }
+    }
+    sentences
+}
+
+/// What `new`, told later, is to `known`.
+pub(super) fn compare(known: &Read, new: &Read, embedder: &dyn Embedder) -> Finding {
+    let whole = decide(&known.whole, &new.whole, embedder);
+    if known.single() && new.single() {
+        return whole;
+    }
+    let near = Finding::plain(whole.relation.min(Relation::Near));
+    if !known.single() || new.sentences.len() > SENTENCES_MAX {
+        // A memory of several sentences gives way to none that answers one of them.
+        return if whole.relation == Relation::Duplicate { whole } else { near };
+    }
+    let parts = new.sentences.iter().map(|sentence| decide(&known.whole, sentence, embedder));
+    let best = parts.max_by_key(|finding| finding.relation).unwrap_or(near);
+    match best.relation {
+        Relation::Duplicate => Finding::plain(Relation::Updated),
+        Relation::Unrelated | Relation::Near => near,
+        _ => best,
+    }
+}

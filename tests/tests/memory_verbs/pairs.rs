@@ -1,0 +1,82 @@
+//! The labelled pairs: a first text, a second told after it, and what the second should come to. Each goes over the socket into a
+//! space of its own. The rules were written on `rules.jsonl`; `held.jsonl` was written apart from them, and only its totals are looked at.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tiro_tests::{InsideDaemon, Rpc};
+
+/// What is labelled, in the order of the matrix.
+const LABELS: [&str; 5] = ["created", "duplicate", "updated", "superseded", "conflict"];
+
+#[derive(serde::Deserialize)]
+struct Pair {
+    a: String,
+    b: String,
+    label: String,
+}
+
+/// How often each label came out as each outcome.
+#[derive(Default)]
+struct Matrix(BTreeMap<(String, String), usize>);
+
+impl Matrix {
+    fn count(&self, which: impl Fn(&str, &str) -> bool) -> usize {
+        self.0.iter().filter(|((label, got), _)| which(label, got)).map(|(_, n)| n).sum()
+    }
+
+    fn share(&self, part: usize, whole: usize) -> f64 {
+        part as f64 / whole.max(1) as f64
+    }
+
+    fn print(&self, name: &str) {
+        println!("{name}: label against outcome\n{:>12} {}", "", LABELS.map(|l| format!("{l:>11}")).join(""));
+        for label in LABELS {
+            let row = LABELS.map(|got| format!("{:>11}", self.count(|l, g| l == label && g == got)));
+            println!("{label:>12} {}", row.join(""));
+        }
+        let (all, right) = (self.count(|_, _| true), self.count(|l, g| l == g));
+        println!("{right} of {all} right, {:.1} %", 100.0 * self.share(right, all));
+    }
+}
+
+fn measure(rpc: &mut Rpc, name: &str) -> Matrix {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/pairs").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut matrix = Matrix::default();
+    for (n, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+        let pair: Pair = serde_json::from_str(line).unwrap_or_else(|error| panic!("line {n} of {name}: {error}"));
+        let space = format!("{}-{n}", name.split('.').next().unwrap());
+        let told = |rpc: &mut Rpc, text: &str| -> Value {
+            rpc.ask("memory/remember", json!({"text": text, "space": space, "explicit": true}))
+        };
+        assert_eq!(told(rpc, &pair.a)["outcome"], "created", "{}", pair.a);
+        let second = told(rpc, &pair.b);
+        *matrix.0.entry((pair.label, second["outcome"].as_str().unwrap().to_owned())).or_default() += 1;
+    }
+    matrix
+}
+
+// MEM-8
+#[test]
+fn pairs_come_out_as_they_are_labelled() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    for name in ["rules.jsonl", "held.jsonl"] {
+        let matrix = measure(&mut rpc, name);
+        matrix.print(name);
+        let all = matrix.count(|_, _| true);
+        assert!(all >= 200, "only {all} pairs in {name}");
+        let contradicts = |label: &str| matches!(label, "superseded" | "conflict");
+        assert_eq!(
+            matrix.count(|l, g| contradicts(l) && g == "duplicate"),
+            0,
+            "a contradiction was taken as a duplicate in {name}"
+        );
+        let unrelated = matrix.count(|l, _| l == "created");
+        let wrong = matrix.count(|l, g| l == "created" && g != "created");
+        assert!(matrix.share(wrong, unrelated) <= 0.03, "{wrong} of {unrelated} unrelated pairs were not kept apart in {name}");
+        let right = matrix.count(|l, g| l == g);
+        assert!(matrix.share(right, all) >= 0.85, "{right} of {all} right in {name}");
+    }
+}
