@@ -20,7 +20,8 @@ const METHOD: &str = "memory/undo";
 
 impl Memory {
     /// Takes the last change of a memory back: an update, a pin, archiving, a further telling, a merge (named by any of its memories),
-    /// forgetting (for seven days, by the whole id); or, named by its whole id, the settling of a conflict. Of a supersession both sides go back: the old memory is current again and the new one is forgotten,
+    /// forgetting (for seven days, by the whole id); or, named by its whole id, the settling of a conflict. Of a supersession both
+    /// sides go back: the old memory is current again and the new one is forgotten,
     /// whichever of the two is named. That is refused when the new one was changed since, so that nobody's work is hidden, and so
     /// is whatever would leave both current.
     ///

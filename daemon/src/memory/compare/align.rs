@@ -2,7 +2,9 @@
 //!
 //! Must not know: what follows from it.
 
+use super::lexicon::{LEXICON, does};
 use super::tokens::{Class, Reading, Token};
+use std::sync::LazyLock;
 use tiro_index::embed::Embedder;
 
 /// Likeness from which two words of one language mean the same. Below stand the neighbours that do not: blue and green at .64.
@@ -15,6 +17,10 @@ const ALIKE_ACROSS: f32 = 0.78;
 const ALIKE_NAMES: f32 = 0.6;
 /// Most words of one text that are compared by likeness.
 const WORDS_MAX: usize = 48;
+
+/// Groups of liking and preferring: who prefers a thing likes it.
+static GLAD: LazyLock<[u16; 2]> =
+    LazyLock::new(|| ["喜欢", "偏好"].map(|word| LEXICON.find(word).map_or(u16::MAX, |entry| entry.group)));
 
 /// Words of two texts, paired.
 #[derive(Debug, Default)]
@@ -66,11 +72,14 @@ fn excess(a: &Token, b: &Token, embedder: &dyn Embedder) -> Option<f32> {
     {
         return None;
     }
+    if GLAD.contains(&a.entry.group) && GLAD.contains(&b.entry.group) && a.opposite == b.opposite {
+        return Some(0.0);
+    }
     let grouped = a.entry.group != 0 && b.entry.group != 0;
     if grouped
         || a.entry.apart & b.entry.apart != 0
         || a.entry.does & b.entry.does == 0
-            && (a.entry.does | b.entry.does) & super::lexicon::does::VERB != 0
+            && (a.entry.does | b.entry.does) & does::VERB != 0
             && a.entry.does != 0
             && b.entry.does != 0
     {

@@ -62,6 +62,7 @@ struct Groups {
     attribute_like: [u16; 2],
     prefer: u16,
     uses: u16,
+    lives: u16,
 }
 
 static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
@@ -72,6 +73,7 @@ static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
         attribute_like: [of("最喜欢"), of("默认")],
         prefer: of("偏好"),
         uses: of("使用"),
+        lives: of("居住"),
     }
 });
 
@@ -178,11 +180,15 @@ impl Pair<'_> {
     /// Some words are denied here and others there: `tabs, not spaces` and `spaces, not tabs`.
     fn crossed(&self) -> bool {
         let values = |t: &Token| !t.does(does::VERB) && !GROUPS.modal.contains(&t.entry.group);
-        let turned = |(i, j): &&(usize, usize)| {
+        let (mut here, mut there) = (0, 0);
+        for (i, j) in &self.alignment.pairs {
             let (a, b) = (&self.a.tokens[*i], &self.b.tokens[*j]);
-            values(a) && (a.scoped ^ a.opposite) != (b.scoped ^ b.opposite)
-        };
-        self.alignment.pairs.iter().filter(turned).count() >= 2
+            let (a_denied, b_denied) = (a.scoped ^ a.opposite, b.scoped ^ b.opposite);
+            if values(a) && a_denied != b_denied {
+                *(if a_denied { &mut here } else { &mut there }) += 1;
+            }
+        }
+        here > 0 && there > 0
     }
 
     fn differ_in_mode(&self) -> bool {
@@ -238,7 +244,7 @@ impl Pair<'_> {
                 if exchanged && !(kept(x) && kept(y)) && !self.passive_turn() {
                     return true;
                 }
-                let divided = self.divided(*i, *k, self.a) && self.divided(*j, *l, self.b);
+                let divided = self.divided((*i, *k), (*j, *l));
                 if flipped && bare && divided && !self.passive_turn() && !self.turned_copula() {
                     return true;
                 }
@@ -257,10 +263,10 @@ impl Pair<'_> {
         self.a.copula && self.b.copula
     }
 
-    /// A verb stands between the two words.
-    fn divided(&self, i: usize, k: usize, reading: &Reading) -> bool {
-        let (from, to) = (i.min(k), i.max(k));
-        to > from + 1 || reading.verb_at.is_some_and(|verb| from < verb && verb <= to)
+    /// The same word stands between the two in both texts.
+    fn divided(&self, (i, k): (usize, usize), (j, l): (usize, usize)) -> bool {
+        let within = |x: usize, from: usize, to: usize| x > from.min(to) && x < from.max(to);
+        self.alignment.pairs.iter().any(|(x, y)| within(*x, i, k) && within(*y, j, l))
     }
 
     /// The two stand side by side in a list.
@@ -332,7 +338,7 @@ impl Pair<'_> {
             only.iter().any(|i| {
                 let t = &reading.tokens[*i];
                 // In Chinese when, where and how stand between the subject and its verb.
-                if one_sided && t.han() && *i > 0 && !only.contains(&0) && !reading.tokens[*i - 1].owner {
+                if one_sided && (t.han() || !reading.has_verb) && *i > 0 && !only.contains(&0) && !reading.tokens[*i - 1].owner {
                     return false;
                 }
                 let aside = t.class == Class::Time || matches!(t.role, "in" | "at" | "on" | "for" | "from" | "with" | "under");
@@ -463,6 +469,12 @@ impl Pair<'_> {
             return if words > 0 && rb.len() <= 2 { Relation::Superseded } else { self.near_only() };
         }
         let alike = self.of_a_kind(&ra, &rb, bar);
+        // Who moved lives elsewhere, whatever the place is called.
+        let lives = self.a.tokens.iter().any(|t| t.entry.group == GROUPS.lives);
+        let named = any(&self.b.tokens, &rb, |t| t.class == Class::Name || t.han());
+        if self.b.moved && lives && (speakers || words > 0) && named {
+            return Relation::Superseded;
+        }
         if (enough && alike) || (moved_on && alike && self.of_a_kind(&ra, &rb, 0.4)) {
             return Relation::Superseded;
         }
@@ -563,7 +575,7 @@ impl Pair<'_> {
     fn measured(&self, reading: &Reading, only: &[usize]) -> bool {
         let [i] = only else { return false };
         let unit = reading.tokens.get(i + 1).is_some_and(|t| t.entry.apart != 0);
-        unit && reading.tokens.len() <= i + 2 && reading.tokens.len() <= 6 && reading.tokens[*i].class == Class::Number
+        unit && reading.tokens.len() <= 8 && reading.tokens[*i].class == Class::Number
     }
 
     /// `stable` and `unstable`, `complete` and `incomplete`.

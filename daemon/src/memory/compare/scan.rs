@@ -239,6 +239,10 @@ impl Scanner {
             chunk.split('-').filter(|part| !part.is_empty()).for_each(|part| self.chunk(part));
             return;
         }
+        // Several PRs are of the kind of one PR.
+        if let Some(one) = chunk.strip_suffix('s').filter(|one| one.len() >= 2 && one.chars().all(|c| c.is_ascii_uppercase())) {
+            return self.push(one, Kind::Word);
+        }
         let plain = chunk.chars().all(char::is_alphabetic);
         let camel = chunk.chars().skip(1).any(char::is_uppercase) && chunk.chars().any(char::is_lowercase);
         self.push(chunk, if plain && !camel { Kind::Word } else { Kind::Ident });
@@ -352,6 +356,11 @@ fn han_words(run: &str, embedder: &dyn Embedder) -> Vec<String> {
         if let Some(end) = joined {
             words.push(cut[at..end].concat());
             at = end;
+            continue;
+        }
+        if cut[at] == "个人" && words.last().is_some_and(|word| han_number(word).is_some()) {
+            words.push("人".to_owned());
+            at += 1;
             continue;
         }
         let taken = name_words(&cut[at..]);

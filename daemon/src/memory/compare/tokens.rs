@@ -84,6 +84,8 @@ pub(super) struct Reading {
     pub copula: bool,
     /// Words that say something is otherwise now.
     pub change: bool,
+    /// Words of moving house.
+    pub moved: bool,
     /// Words that say something is over.
     pub stopper: bool,
     pub exception: bool,
@@ -311,6 +313,10 @@ impl Reader<'_> {
                 self.exact(at, format!("d:{}-{day}", month(self.norm(next + 1)).unwrap_or(0)), Class::Time);
                 taken + 2
             }
+            (_, Some(1_900..=2_100)) if self.role == "in" => {
+                self.exact(at, format!("n:{number}"), Class::Time);
+                taken
+            }
             _ => {
                 self.exact(at, format!("n:{number}"), Class::Number);
                 taken
@@ -487,6 +493,7 @@ impl Reader<'_> {
         reading.again |= has(does::AGAIN);
         reading.stopper |= has(does::STOPPER);
         reading.change |= has(does::CHANGE | does::STOPPER);
+        reading.moved |= matches!(key.as_str(), "move" | "reloc" | "搬" | "搬到" | "搬去" | "搬家" | "搬至" | "迁到" | "迁至");
         if matches!(key.as_str(), "replac" | "succeed" | "接替" | "取代" | "顶替") {
             self.role = "from";
             reading.change = true;
@@ -525,7 +532,7 @@ impl Reader<'_> {
 }
 
 fn is_past(norm: &str) -> bool {
-    norm.len() > 3 && norm.ends_with("ed")
+    norm.len() > 3 && norm.ends_with("ed") && !norm.ends_with("eed")
         || matches!(
             norm,
             "ran"
@@ -574,12 +581,25 @@ fn find_verb(pieces: &[Piece], reading: &mut Reading) {
     if let (Some(verb), Some(copula)) = (verb_at, copula_at)
         && verb < copula
         && (reading.tokens.first().is_some_and(|t| t.at == verb)
-            || pieces[verb].kind == Kind::Word && !pieces[verb].norm.ends_with('s'))
+            || pieces[verb].kind == Kind::Word && !pieces[verb].norm.ends_with('s') && copula - verb <= 3)
     {
         verb_at = Some(copula);
     }
     let earliest = [verb_at, copula_at, change_at].into_iter().flatten().min();
     let Some(piece_at) = earliest else {
+        // A word in -s behind the first is a verb that no list knows: `the service exposes`.
+        let unlisted = reading.tokens.get(1).is_some_and(|t| {
+            t.class == Class::Word
+                && t.joined
+                && !t.han()
+                && t.text.ends_with('s')
+                && !t.text.ends_with("ss")
+                && reading.tokens.len() > 2
+        });
+        if unlisted {
+            (reading.verb_at, reading.has_verb) = (Some(1), true);
+            return;
+        }
         // Without a verb the last word is the value, or the last two where it is a unit.
         let unit = reading.tokens.last().is_some_and(|t| t.entry.apart != 0 || t.does(does::ATTRIBUTE) || t.han() && !t.exact())
             && reading.tokens.iter().rev().nth(1).is_some_and(|t| t.class == Class::Number);
