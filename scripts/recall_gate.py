@@ -4,7 +4,8 @@
   recall_gate.py --bin DIR --eval recall_eval.py --data FOLDER
 
 Runs the evaluation program in the three modes on every set below FOLDER, prints one line a set and mode, and fails when
-hybrid does not beat both legs on three of the four sets, or is anywhere more than 0.04 nDCG@10 below the better leg.
+hybrid does not beat both legs on three of the four sets, is anywhere more than 0.04 nDCG@10 below the better leg, or falls
+below a set's floor in recall@5, recall@10 or nDCG@10.
 The data stay where they are: nothing is copied.
 """
 import argparse
@@ -15,6 +16,8 @@ import sys
 
 MARGIN = 0.04
 SETS = ["locomo-dev", "beam-dev", "cmrc-dev", "mixed"]
+FLOORS = {"locomo-dev": (0.70, 0.77, 0.62), "beam-dev": (0.56, 0.635, 0.54), "cmrc-dev": (0.88, 0.94, 0.79), "mixed": (0.88, 0.92, 0.76)}
+MEASURES = ("recall@5", "recall@10", "nDCG@10")
 MODES = ["hybrid", "lexical", "vector"]
 
 
@@ -39,6 +42,9 @@ def main():
             r = figures(a, name, mode)
             q = r["quality"]["ALL"]
             ndcg[mode] = q["nDCG@10"]
+            if mode == "hybrid":
+                low = [f"{m} {q[m]:.4f} < {floor}" for m, floor in zip(MEASURES, FLOORS[name]) if q[m] < floor]
+                failures += [f"{name}: hybrid is below its floor: {', '.join(low)}"] if low else []
             print(f"{name:<12} {mode:<8} {q['recall@5']:8.4f} {q['recall@10']:9.4f} {q['nDCG@10']:7.4f} {r['recall_ms_p50']:8.3f}"
                   f" {r['ingest_per_s']:9d} {r['rss_mib']:4d}", flush=True)
         better = max(ndcg["lexical"], ndcg["vector"])
