@@ -135,8 +135,8 @@ impl Embedder for StaticTable {
 
     fn known<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_known = |word: &str| !word.bytes().all(|b| b.is_ascii_alphanumeric()) || starts_known(&self.english, word);
-        let words = || text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
-        let bare = |word: &'t str| word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let words = || text.split_inclusive(|c: char| !c.is_alphanumeric());
+        let bare = |word: &'t str| word.trim_end_matches(|c: char| !c.is_alphanumeric());
         if words().all(|word| is_known(bare(word))) {
             return Cow::Borrowed(text);
         }
