@@ -100,7 +100,25 @@ fn stands_out(features: &Features, documents: usize) -> bool {
         (false, false) => alone,
         (false, true) => in_conversation,
     };
-    features.z.is_some_and(|z| z - (2.0 * (documents.max(1) as f32).ln()).sqrt() >= enough)
+    above_strangers(features, documents).is_some_and(|above| above >= enough)
+}
+
+/// Deviations of a cosine above the best of as many strangers.
+fn above_strangers(features: &Features, documents: usize) -> Option<f32> {
+    features.z.map(|z| z - (2.0 * (documents.max(1) as f32).ln()).sqrt())
+}
+
+/// Lexical evidence from which words count as shared.
+const WORDS_SHARED: f32 = 0.08;
+/// Deviations above the best of as many strangers that evidence needs where no words are shared.
+const WORDLESS: f32 = 1.5;
+
+/// Whether evidence rests on something: on words that are shared, in the document or right around it, or on a cosine that is better than
+/// chance among so many. A question of nonsense is a little near to everything.
+fn is_grounded(mode: Mode, features: &Features, documents: usize) -> bool {
+    mode != Mode::Hybrid
+        || features.lexical.max(features.near) >= WORDS_SHARED
+        || above_strangers(features, documents).is_some_and(|above| above >= WORDLESS)
 }
 
 /// How sure a hit is: by its evidence, or by a cosine that stands out among the documents of its space. A question of function words alone
@@ -110,7 +128,7 @@ pub(crate) fn strength(mode: Mode, features: &Features, content: bool, documents
     let weak = scale.weak + scale.weak_step * (documents.max(1) as f32 / USUAL_DOCUMENTS).ln();
     let weak = weak.clamp(scale.weak_range.0, scale.weak_range.1);
     match features.evidence - weak {
-        _ if !content => Strength::None,
+        _ if !content || !is_grounded(mode, features, documents) => Strength::None,
         e if e >= scale.strong => Strength::Strong,
         e if e >= scale.good => Strength::Good,
         e if e >= 0.0 => Strength::Weak,
@@ -214,7 +232,9 @@ mod tests {
 
     #[test]
     fn strength_depends_on_the_company_and_the_script() {
-        let alone = Features { evidence: 0.8, ..Features::default() };
+        let alone = Features { evidence: 0.8, lexical: 0.2, ..Features::default() };
+        let wordless = Features { lexical: 0.0, z: Some(3.0), ..alone };
+        assert_eq!(strength(Mode::Hybrid, &wordless, true, 41), Strength::None, "a little near to everything");
         let told = Features { in_conversation: true, ..alone };
         assert_eq!(strength(Mode::Hybrid, &alone, true, 10), Strength::Good);
         assert_eq!(strength(Mode::Hybrid, &told, true, 500), Strength::None);
