@@ -40,7 +40,9 @@ pub(in crate::memory) fn told(text: &str, anchor_ms: Option<i64>, offset_min: Op
                 stretches.extend(day.and_then(|(day, _)| anchor.on(day).days(said, Unsaid::Nearest)));
             }
             Relation::To(last) if is_between(text, phrase) => {
-                stretches.extend(range(&anchor, Unsaid::Nearest, phrase.said, last).filter(|_| anchor_ms.is_some() || is_absolute(last)));
+                stretches.extend(
+                    range(&anchor, Unsaid::Nearest, phrase.said, last).filter(|_| anchor_ms.is_some() || is_absolute(last)),
+                );
             }
             Relation::To(last) if anchor_ms.is_some() || is_absolute(last) => {
                 if let Some((from, to)) = range(&anchor, Unsaid::Nearest, phrase.said, last) {
@@ -123,7 +125,9 @@ fn is_after_something(phrase: &Phrase, text: &str) -> bool {
 fn denies(text: &str, phrase: &Phrase) -> bool {
     let before = text[..phrase.at.start].trim_end();
     let words: Vec<&str> = before.rsplit(|c: char| !c.is_alphanumeric()).filter(|w| !w.is_empty()).take(3).collect();
-    words.iter().any(|w| w.eq_ignore_ascii_case("not")) || before.ends_with("不到") || before.ends_with("直到") && text.contains('才')
+    words.iter().any(|w| w.eq_ignore_ascii_case("not"))
+        || before.ends_with("不到")
+        || before.ends_with("直到") && text.contains('才')
 }
 
 #[cfg(test)]
