@@ -6,15 +6,17 @@
 use super::documents::document_set;
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
-use crate::limits::{AS_OF_IDLE_MS, AS_OF_MEMORIES_MAX, AS_OF_VIEWS_MAX, PREPARE_THREADS_MAX, REPLAY_ROWS};
-use crate::store::{Direction, Reads, StoreError};
+use crate::limits::{
+    AS_OF_IDLE_MS, AS_OF_MEMORIES_MAX, AS_OF_VIEWS_MAX, CONFLICTS_PER_MEMORY_MAX, PREPARE_THREADS_MAX, REPLAY_ROWS,
+};
+use crate::store::{ConflictReads, Direction, Reads, StoreError};
 use parking_lot::Mutex;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tiro_index::{Calibration, Frozen, Prepared};
-use tiro_schema::convert::{CHANGE_FORGOTTEN, CHANGE_UNDONE, STATUS_FORGOTTEN};
+use tiro_schema::convert::{CHANGE_FORGOTTEN, CHANGE_UNDONE, STATUS_ACTIVE, STATUS_FORGOTTEN};
 use tiro_schema::record::{MemoryRecord, UseRecord};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -104,6 +106,21 @@ pub(super) fn version_at(tx: &impl Reads, key: u64, as_of_ms: i64) -> Result<Opt
         }
     }
     Ok(Some(record).filter(|then| then.status != STATUS_FORGOTTEN))
+}
+
+/// Whether a conflict that was open at an instant names a memory, both sides being current then.
+pub(super) fn conflicts_at(tx: &impl Reads, record: &MemoryRecord, as_of_ms: i64) -> Result<bool, StoreError> {
+    if record.status != STATUS_ACTIVE {
+        return Ok(false);
+    }
+    for conflict in tx.conflicts_of_memory(record.key, CONFLICTS_PER_MEMORY_MAX)? {
+        let open = conflict.opened_at_ms <= as_of_ms && conflict.resolved_at_ms.is_none_or(|at| at > as_of_ms);
+        let other = if conflict.first == record.key { conflict.second } else { conflict.first };
+        if open && version_at(tx, other, as_of_ms)?.is_some_and(|other| other.status == STATUS_ACTIVE) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Memory {

@@ -5,7 +5,7 @@
 use super::conflicts::open_of;
 use super::documents::{embed_query, memory_of, touch};
 use super::passages::passages;
-use super::past::version_at;
+use super::past::{conflicts_at, version_at};
 use super::recall_plan::Plan;
 use super::resolve::id_text;
 use super::times::{occurred_at, told_by, wire_told};
@@ -202,7 +202,11 @@ impl Memory {
                 let Some(record) = record.filter(|r| plan.sieve.passes(r)) else { continue };
                 let Some(space) = names.get(&record.space) else { continue };
                 let usage = if plan.explain { tx.usage(key)? } else { UseRecord::default() };
-                let conflict = any_conflict && !open_of(tx, &record)?.is_empty();
+                let conflict = any_conflict
+                    && match plan.as_of_ms {
+                        Some(as_of_ms) => conflicts_at(tx, &record, as_of_ms)?,
+                        None => !open_of(tx, &record)?.is_empty(),
+                    };
                 found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict });
             }
             Ok::<_, StoreError>(found)
