@@ -30,6 +30,7 @@ pub fn table() -> BTreeMap<String, u64> {
         ("filterValuesMax", FILTER_VALUES_MAX),
         ("pageItemsMax", PAGE_ITEMS_MAX as usize),
         ("forgetMemoriesMax", FORGET_MEMORIES_MAX),
+        ("asOfMemoriesMax", AS_OF_MEMORIES_MAX),
     ];
     limits.iter().map(|(name, value)| ((*name).to_owned(), *value as u64)).collect()
 }
@@ -195,6 +196,12 @@ pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
 /// Threads that prepare the items of one call, or the index at its rebuilding.
 pub const PREPARE_THREADS_MAX: usize = 4;
 
+/// Memories of the spaces of one recall as of an instant, and of all such views that are kept.
+pub const AS_OF_MEMORIES_MAX: usize = 200_000;
+/// Views of the past that are kept.
+pub const AS_OF_VIEWS_MAX: usize = 2;
+/// Milliseconds that a view of the past is kept after it was last asked for.
+pub const AS_OF_IDLE_MS: u64 = 60_000;
 /// Bytes at the beginning of a text in which expressions of time are looked for.
 pub const WHEN_BYTES_MAX: usize = 4_096;
 /// Expressions of time that count in one text.

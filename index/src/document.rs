@@ -66,6 +66,11 @@ pub struct Document {
     pub valid_from_ms: Option<i64>,
     /// Until when what it tells holds (unix milliseconds, exclusive), where that is limited.
     pub valid_to_ms: Option<i64>,
+    /// The stretch in which what it tells happened as its words have it (unix milliseconds, from inclusive to exclusive), where they do.
+    pub told_ms: Option<(i64, i64)>,
+    /// From when until when it held by all that is known, its words and what took its place included (unix milliseconds, inclusive and
+    /// exclusive, `i64::MIN` and `i64::MAX` where not limited), where that is limited at all.
+    pub held_ms: Option<(i64, i64)>,
     /// When it was last used, unix milliseconds, where it was.
     pub last_used_at_ms: Option<i64>,
     /// How often it was used.

@@ -7,6 +7,7 @@
 mod document;
 pub mod embed;
 mod error;
+mod frozen;
 pub mod graph;
 mod graphs;
 mod index;
@@ -24,6 +25,7 @@ pub mod vector;
 
 pub use document::{Change, Document, Prepared, Status, Voice, prepare};
 pub use error::{IndexError, Result};
+pub use frozen::Frozen;
 pub use index::{Index, Opened, Standing, Stats};
 pub use near::Near;
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};

@@ -29,7 +29,8 @@ pub struct Filter {
     pub speakers: Vec<String>,
     /// The conversation.
     pub session: Option<String>,
-    /// Not before this instant (unix milliseconds, inclusive), by when it occurred, else when it was recorded.
+    /// Not before this instant (unix milliseconds, inclusive), by when it occurred, else when it was recorded. A document whose words
+    /// tell a stretch of time fulfils this and the next by that stretch, too.
     pub after_ms: Option<i64>,
     /// Before this instant (unix milliseconds, exclusive), by when it occurred, else when it was recorded.
     pub before_ms: Option<i64>,
@@ -37,6 +38,8 @@ pub struct Filter {
     pub statuses: Vec<Status>,
     /// What its document tells has to hold at this instant (unix milliseconds).
     pub valid_at_ms: Option<i64>,
+    /// It has to have held at this instant by all that is known (unix milliseconds): [`crate::Document::held_ms`].
+    pub held_at_ms: Option<i64>,
 }
 
 /// How scores fade with age: `score x (floor + (1 - floor) x 2^(-age / half-life))`, the half-life times

@@ -4,7 +4,7 @@
 
 use crate::record::{ActorRecord, MemoryRecord, SourceRecord, UseRecord};
 use crate::wire::Timestamp;
-use crate::wire::memory::{Actor, Category, ChangeKind, ConflictReason, Kind, Memory, OccurredAtSource, Source, Status};
+use crate::wire::memory::{Actor, Category, ChangeKind, ConflictReason, Kind, Memory, OccurredAtSource, Source, Status, Told};
 use crate::wire::session::Role;
 use crate::wire::turn::{TerminationReason, TurnStatus};
 
@@ -172,6 +172,10 @@ pub struct MemoryContext<'a> {
     pub supersedes: Option<String>,
     /// Ids of the open conflicts that name it.
     pub conflicts: Vec<String>,
+    /// When it occurred, and how that is known.
+    pub occurred_at: (Timestamp, OccurredAtSource),
+    /// What its words tell of time.
+    pub told: Option<Told>,
     /// Formats an id.
     pub format_id: &'a dyn Fn(&[u8; 16]) -> String,
     /// Formats Unix milliseconds, at an offset in minutes east of UTC where one is worth keeping.
@@ -197,12 +201,9 @@ pub fn memory(record: &MemoryRecord, context: &MemoryContext<'_>) -> Memory {
         pinned: record.pinned,
         created_at: time(record.created_at_ms, None),
         updated_at: time(record.recorded_at_ms, None),
-        occurred_at: time(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min),
-        occurred_at_source: match record.occurred_at_ms {
-            Some(_) => OccurredAtSource::Given,
-            None => OccurredAtSource::Recorded,
-        }
-        .into(),
+        occurred_at: context.occurred_at.0.clone(),
+        occurred_at_source: context.occurred_at.1.into(),
+        told: context.told.clone(),
         valid_from: record.valid_from_ms.map(|ms| time(ms, None)),
         valid_to: record.valid_to_ms.map(|ms| time(ms, None)),
         last_used_at: (context.usage.use_count > 0).then(|| time(context.usage.last_used_at_ms, None)),

@@ -7,6 +7,7 @@ use super::input::{self, MODES};
 use super::{Exit, Outcome, Shell};
 use crate::render::{hits, size};
 use clap::Args;
+use tiro_schema::wire::Timestamp;
 use tiro_schema::wire::memory::{Mode, RecallParams, RecallResult};
 
 const EXAMPLES: &str = "\
@@ -15,6 +16,7 @@ Examples:
   tiro recall 数据库端口 --limit 3 --explain
   tiro recall REQ-2041 --mode lexical
   tiro recall \"dinner plans\" --after \"7 days ago\" -c event
+  tiro recall \"who is on call\" --as-of 2026-02-01
   tiro recall deploy --space work --space personal --json | jq -r '.hits[].id'";
 
 /// Find what fits a question
@@ -52,6 +54,12 @@ pub struct SearchArgs {
     /// Lowest score, 0 to 1; 0 keeps all. Calibrated when absent
     #[arg(long, value_name = "0..1", value_parser = input::unit)]
     threshold: Option<f32>,
+    /// As it was known at this time (2026-03-05, "3 days ago", …): nothing learned later counts
+    #[arg(long, value_name = "TIME", value_parser = input::instant)]
+    as_of: Option<Timestamp>,
+    /// Only what held at this time, superseded memories included
+    #[arg(long, value_name = "TIME", value_parser = input::instant)]
+    valid_at: Option<Timestamp>,
     /// Do not weigh by age
     #[arg(long)]
     no_decay: bool,
@@ -80,6 +88,8 @@ impl SearchArgs {
             limit: self.limit,
             mode: self.mode,
             filter: self.filter.to_filter(),
+            as_of: self.as_of.clone(),
+            valid_at: self.valid_at.clone(),
             decay: self.no_decay.then_some(false),
             threshold: self.threshold,
             token_budget: self.token_budget,

@@ -50,9 +50,11 @@ fn when(hit: &Hit, style: &Style) -> String {
 }
 
 fn details(hit: &Hit, style: &Style) -> String {
-    let given = matches!(hit.occurred_at_source, Some(Open::Known(OccurredAtSource::Given)));
+    let recorded = matches!(hit.occurred_at_source, None | Some(Open::Known(OccurredAtSource::Recorded)));
     let mut parts = vec![id(&hit.id, style).to_owned(), hit.category.to_string()];
-    parts.push(if given { when(hit, style) } else { format!("noted {}", time::day(&hit.created_at, style)) });
+    parts.push(if recorded { format!("noted {}", time::day(&hit.created_at, style)) } else { when(hit, style) });
+    let told = hit.told.as_ref().and_then(|told| told.occurred_from.as_ref().zip(told.occurred_to.as_ref()));
+    parts.extend(told.map(|(from, to)| format!("tells of {}", time::days_of(from, to, style))));
     if hit.space != tiro_schema::DEFAULT_SPACE {
         parts.push(format!("in {}", escape::terminal_line(&hit.space)));
     }

@@ -53,7 +53,11 @@ pub fn whole(memory: &Memory, style: &Style) -> String {
 
 fn members(memory: &Memory, style: &Style) -> Vec<(&'static str, String)> {
     let minute = |at| time::minute(at, style);
-    let given = matches!(memory.occurred_at_source, Open::Known(OccurredAtSource::Given));
+    let known_from = match memory.occurred_at_source {
+        Open::Known(OccurredAtSource::Given) => "",
+        Open::Known(OccurredAtSource::Text) => " (as the text tells)",
+        _ => " (when recorded)",
+    };
     let mut all = vec![
         ("id", memory.id.clone()),
         ("version", memory.version.to_string()),
@@ -65,7 +69,7 @@ fn members(memory: &Memory, style: &Style) -> Vec<(&'static str, String)> {
         ("pinned", if memory.pinned { "yes" } else { "no" }.to_owned()),
         ("recorded", minute(&memory.created_at)),
         ("changed", minute(&memory.updated_at)),
-        ("occurred", format!("{}{}", minute(&memory.occurred_at), if given { "" } else { " (when recorded)" })),
+        ("occurred", format!("{}{known_from}", minute(&memory.occurred_at))),
         ("told", format!("{} x", memory.seen_count)),
     ];
     let used = memory.last_used_at.as_ref().map_or_else(String::new, |at| format!(", last {}", minute(at)));
@@ -79,6 +83,12 @@ fn members(memory: &Memory, style: &Style) -> Vec<(&'static str, String)> {
     all.extend(memory.sources.iter().filter_map(hits::source).map(|source| ("source", source)));
     all.extend(memory.valid_from.as_ref().map(|at| ("valid from", minute(at))));
     all.extend(memory.valid_to.as_ref().map(|at| ("valid to", minute(at))));
+    if let Some(told) = &memory.told {
+        let happened = told.occurred_from.as_ref().zip(told.occurred_to.as_ref());
+        all.extend(happened.map(|(from, to)| ("text tells of", time::days_of(from, to, style))));
+        all.extend(told.valid_from.as_ref().map(|at| ("holds from", format!("{} (as the text tells)", minute(at)))));
+        all.extend(told.valid_to.as_ref().map(|at| ("holds until", format!("{} (as the text tells)", minute(at)))));
+    }
     all.extend(memory.supersedes.clone().map(|id| ("supersedes", id)));
     all.extend(memory.superseded_by.clone().map(|id| ("superseded by", id)));
     if !memory.conflicts.is_empty() {
@@ -132,5 +142,20 @@ mod tests {
             assert!(text.contains(part), "{part} in {text}");
         }
         assert!(!text.contains("valid from"));
+    }
+
+    // M10
+    #[test]
+    fn dates_are_shown_with_where_they_come_from() {
+        let mut told = memory();
+        told.occurred_at_source = Open::Known(OccurredAtSource::Text);
+        told.told = serde_json::from_value(serde_json::json!({
+            "occurredFrom": "2023-05-15T00:00:00.000Z", "occurredTo": "2023-05-22T00:00:00.000Z", "validTo": "2024-03-01T00:00:00.000Z"
+        }))
+        .unwrap();
+        let text = whole(&told, &Style::PLAIN);
+        for part in ["(as the text tells)", "text tells of  2023-05-15", "to 2023-05-22", "holds until    2024-03-01"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
     }
 }

@@ -2,24 +2,48 @@
 //!
 //! Must not know: what they belong to.
 
-use jiff::Timestamp as Instant;
-use jiff::tz::TimeZone;
+use jiff::fmt::temporal::Pieces;
+use jiff::tz::{Offset, TimeZone};
+use jiff::{SignedDuration, Timestamp as Instant};
 use tiro_schema::wire::Timestamp;
 
-/// A time as `2026-03-05 13:07` in this machine's zone on a terminal; as it came in a pipe.
+/// A time as `2026-03-05 13:07` on a terminal, in this machine's zone or with the offset it came with; as it came in a pipe.
 pub fn minute(at: &Timestamp, style: &super::Style) -> String {
-    shown(at, style, "%Y-%m-%d %H:%M")
+    let offset = offset(at).map_or_else(String::new, |offset| format!(" {offset}"));
+    if style.terminal { shown(at, "%Y-%m-%d %H:%M") + &offset } else { at.0.clone() }
 }
 
-/// A time as `2026-03-05` on a terminal; as it came in a pipe.
+/// A time as `2026-03-05` on a terminal, in this machine's zone or at the offset it came with; as it came in a pipe.
 pub fn day(at: &Timestamp, style: &super::Style) -> String {
-    shown(at, style, "%Y-%m-%d")
+    if style.terminal { shown(at, "%Y-%m-%d") } else { at.0.clone() }
 }
 
-fn shown(at: &Timestamp, style: &super::Style, format: &str) -> String {
-    match at.0.parse::<Instant>() {
-        Ok(instant) if style.terminal => instant.to_zoned_datetime(TimeZone::system()).strftime(format).to_string(),
-        _ => at.0.clone(),
+/// A stretch of time as the days in it, the second instant not in it; as both came in a pipe.
+pub fn days_of(from: &Timestamp, to: &Timestamp, style: &super::Style) -> String {
+    if !style.terminal {
+        return format!("{from} to {to}");
+    }
+    let before = to.0.parse::<Instant>().and_then(|end| end.checked_sub(SignedDuration::from_millis(1)));
+    let last = match (before, offset(to)) {
+        (Ok(end), Some(offset)) => Timestamp(end.display_with_offset(offset).to_string()),
+        (Ok(end), None) => Timestamp(end.to_string()),
+        _ => to.clone(),
+    };
+    let (first, last) = (shown(from, "%Y-%m-%d"), shown(&last, "%Y-%m-%d"));
+    if first == last { first } else { format!("{first} to {last}") }
+}
+
+/// The offset a time came with; none for UTC.
+fn offset(at: &Timestamp) -> Option<Offset> {
+    let pieces = Pieces::parse(at.0.as_str()).ok()?;
+    pieces.to_numeric_offset().filter(|offset| offset.seconds() != 0)
+}
+
+fn shown(at: &Timestamp, format: &str) -> String {
+    match (at.0.parse::<Instant>(), offset(at)) {
+        (Ok(instant), Some(offset)) => offset.to_datetime(instant).strftime(format).to_string(),
+        (Ok(instant), None) => instant.to_zoned_datetime(TimeZone::system()).strftime(format).to_string(),
+        (Err(_), _) => at.0.clone(),
     }
 }
 
@@ -50,6 +74,18 @@ mod tests {
             ("14 min".into(), "12 h".into(), "12 d".into(), "2.5 y".into())
         );
         assert_eq!((milliseconds(7), milliseconds(3450)), ("7 ms".into(), "3.4 s".into()));
+    }
+
+    // M11
+    #[test]
+    fn an_offset_that_was_given_is_shown() {
+        let terminal = super::super::Style { terminal: true, colour: false, width: 80 };
+        let at = |text: &str| Timestamp(text.into());
+        assert_eq!(minute(&at("2026-01-02T12:45:00.000+08:00"), &terminal), "2026-01-02 12:45 +08");
+        assert_eq!(day(&at("2026-01-02T00:45:00.000+08:00"), &terminal), "2026-01-02");
+        let week = (at("2023-05-15T00:00:00.000+08:00"), at("2023-05-22T00:00:00.000+08:00"));
+        assert_eq!(days_of(&week.0, &week.1, &terminal), "2023-05-15 to 2023-05-21");
+        assert_eq!(days_of(&week.0, &week.1, &super::super::Style::PLAIN), format!("{} to {}", week.0, week.1));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(super) struct Entry<'a> {
     pub at: String,
     /// Whether that is when it happened, and not when it was recorded.
     pub occurred: bool,
+    /// The days its own words tell of, where they do.
+    pub told: Option<String>,
     pub space: &'a str,
     pub speaker: Option<&'a str>,
     pub session: Option<&'a str>,
@@ -41,6 +43,9 @@ pub(super) fn frame() -> String {
 pub(super) fn entry(number: usize, e: &Entry<'_>) -> String {
     let day = e.at.get(..10).unwrap_or(&e.at);
     let mut line = format!("[{number}] {} {day}", if e.occurred { "happened" } else { "recorded" });
+    if let Some(told) = e.told.as_deref().filter(|told| *told != day || !e.occurred) {
+        line.push_str(&format!(", tells of {told}"));
+    }
     line.push_str(&format!(", {}", e.category));
     if let Some(speaker) = e.speaker {
         line.push_str(&format!(", said by {}", member(speaker)));
@@ -154,6 +159,7 @@ mod tests {
             category: "fact".into(),
             at: "2024-05-01T10:00:00.000Z".into(),
             occurred: true,
+            told: None,
             space: "personal",
             speaker: Some("Ann"),
             session: None,

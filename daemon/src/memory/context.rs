@@ -6,6 +6,7 @@ use super::block::{Entry, block, entry, frame, without};
 use super::recall::{FoundHit, left_out, take};
 use super::recall_plan::Plan;
 use super::resolve::id_text;
+use super::times::{occurred_at, told_by};
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
 use crate::limits::{CANDIDATES_LISTED_MAX, CONTEXT_HITS_DEFAULT, CONTEXT_TOKENS_DEFAULT};
@@ -13,7 +14,7 @@ use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
 use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, category_of, status_of};
 use tiro_schema::wire::Open;
-use tiro_schema::wire::memory::{Category, ContextResult, RecallParams, Status};
+use tiro_schema::wire::memory::{Category, ContextResult, OccurredAtSource, RecallParams, Status};
 use uuid::Uuid;
 
 const METHOD: &str = "memory/context";
@@ -25,13 +26,7 @@ impl Memory {
     /// # Errors
     /// `Invalid` and `TooLarge` about params, and the store's.
     pub async fn context(&self, caller: &Caller, params: RecallParams) -> Result<ContextResult, MemoryError> {
-        let plan = Plan::new(&params, CONTEXT_HITS_DEFAULT)?;
-        let (plan, mut found) = self
-            .blocking(move |memory| {
-                let found = memory.find(&plan)?;
-                Ok((plan, found))
-            })
-            .await?;
+        let (plan, mut found) = self.searched(caller, Plan::new(&params, CONTEXT_HITS_DEFAULT)?).await?;
         let fitting = found.hits.len();
         let mut room = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
         let mut entries: Vec<String> = Vec::new();
@@ -100,10 +95,18 @@ fn is_forgotten(tx: &impl Reads, prefix: &str) -> Result<bool, StoreError> {
     Ok(!known)
 }
 
+/// `2023-05-15 to 2023-05-21`: the days of a stretch that ends before its second instant.
+fn told_days(from_ms: i64, to_ms: i64, offset_min: Option<i16>) -> String {
+    let day = |at_ms| clock::format(at_ms, offset_min).0.chars().take(10).collect::<String>();
+    let (first, last) = (day(from_ms), day(to_ms - 1));
+    if first == last { first } else { format!("{first} to {last}") }
+}
+
 fn written(number: usize, hit: &FoundHit) -> String {
     let record = &hit.record;
     let source = record.sources.first();
-    let at = clock::format(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min);
+    let told = told_by(record);
+    let (at, from) = occurred_at(record, &told);
     let passage = hit.passage_text();
     let status =
         (record.status != STATUS_ACTIVE).then(|| Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string());
@@ -115,7 +118,8 @@ fn written(number: usize, hit: &FoundHit) -> String {
             passage: passage.is_some(),
             category: Open::from(category_of(record.category).unwrap_or(Category::Other)).to_string(),
             at: at.0,
-            occurred: record.occurred_at_ms.is_some(),
+            occurred: from != OccurredAtSource::Recorded,
+            told: told.occurred.map(|span| told_days(span.from_ms, span.to_ms, record.occurred_offset_min)),
             space: &hit.space,
             speaker: source.and_then(|s| s.speaker.as_deref()),
             session: source.and_then(|s| s.session.as_deref()),

@@ -4,6 +4,8 @@
 
 use super::Memory;
 use super::passages::passages;
+use super::times::{held_ms, occurred, told_by};
+use super::when::Told;
 use crate::limits::PASSAGES_MAX;
 use crate::store::{Reads, StoreError, WriteTx};
 use std::borrow::Cow;
@@ -79,16 +81,29 @@ fn passage_kind(source: Option<&SourceRecord>) -> PassageKind {
     }
 }
 
-/// The documents of a memory, analysed.
+/// The documents of a memory that none took the place of, analysed.
 pub(super) fn documents(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec<f32>]) -> Vec<Prepared> {
-    passages(&record.text)
-        .into_iter()
-        .enumerate()
-        .map(|(n, range)| prepare(document(record, usage, n, &record.text[range], vectors.get(n))))
-        .collect()
+    document_set(record, usage, vectors, None)
 }
 
-fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str, vector: Option<&Vec<f32>>) -> Document {
+/// The documents of a memory, analysed; `successor` is the one that took its place.
+pub(super) fn document_set(
+    record: &MemoryRecord,
+    usage: &UseRecord,
+    vectors: &[Vec<f32>],
+    successor: Option<&MemoryRecord>,
+) -> Vec<Prepared> {
+    let told = told_by(record);
+    let held = held_ms(record, &told, successor);
+    let of = |passage: usize, text: &str| Document {
+        held_ms: held,
+        vector: vectors.get(passage).filter(|v| !v.is_empty()).cloned(),
+        ..document(record, usage, passage, text, &told)
+    };
+    passages(&record.text).into_iter().enumerate().map(|(n, range)| prepare(of(n, &record.text[range]))).collect()
+}
+
+fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str, words: &Told) -> Document {
     let told = record.sources.iter().find(|s| s.session.is_some());
     let speaker = told.or(record.sources.first()).and_then(|s| s.speaker.as_deref());
     let mut speakers: Vec<String> = record.sources.iter().filter_map(|s| s.speaker.clone()).collect();
@@ -104,7 +119,8 @@ fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str
         pinned: record.pinned,
         importance: record.importance,
         created_at_ms: record.created_at_ms,
-        occurred_at_ms: record.occurred_at_ms,
+        occurred_at_ms: record.occurred_at_ms.or(words.occurred.map(|_| occurred(record, words).0)),
+        told_ms: words.occurred.map(|span| (span.from_ms, span.to_ms)),
         valid_from_ms: record.valid_from_ms,
         valid_to_ms: record.valid_to_ms,
         last_used_at_ms: (usage.use_count > 0).then_some(usage.last_used_at_ms),
@@ -117,15 +133,20 @@ fn document(record: &MemoryRecord, usage: &UseRecord, passage: usize, text: &str
         voice: if speaker.is_some_and(|s| is_among(&ASSISTANTS, s)) { Voice::Assistant } else { Voice::Person },
         name: speaker.filter(|s| !is_among(&ROLES, s)).map(str::to_owned),
         text: said(record.sources.first(), text).into_owned(),
-        vector: vector.filter(|v| !v.is_empty()).cloned(),
+        ..Document::default()
     }
 }
 
 /// What the index has to do so that it holds this state of a memory and no other.
-pub(super) fn changes(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec<f32>]) -> Vec<Change> {
+pub(super) fn changes(
+    record: &MemoryRecord,
+    usage: &UseRecord,
+    vectors: &[Vec<f32>],
+    successor: Option<&MemoryRecord>,
+) -> Vec<Change> {
     let mut changes = Vec::new();
     if record.status != STATUS_FORGOTTEN {
-        changes.extend(documents(record, usage, vectors).into_iter().map(Change::Upsert));
+        changes.extend(document_set(record, usage, vectors, successor).into_iter().map(Change::Upsert));
     }
     // Passages of an earlier, longer text, and everything of a forgotten one.
     if record.version > 1 {
@@ -137,10 +158,12 @@ pub(super) fn changes(record: &MemoryRecord, usage: &UseRecord, vectors: &[Vec<f
 /// The same, with use statistics and vectors read from the store.
 pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<Change>, StoreError> {
     if record.status == STATUS_FORGOTTEN {
-        return Ok(changes(record, &UseRecord::default(), &[]));
+        return Ok(changes(record, &UseRecord::default(), &[], None));
     }
     let vectors = tx.vectors(record.key, record.vector_version)?;
-    Ok(changes(record, &tx.usage(record.key)?, &vectors))
+    let successor = record.superseded_by.map(|by| tx.memory(by)).transpose()?.flatten();
+    let successor = successor.filter(|next| next.status != STATUS_FORGOTTEN);
+    Ok(changes(record, &tx.usage(record.key)?, &vectors, successor.as_ref()))
 }
 
 /// Tells the index how often and when a memory was used.
@@ -161,8 +184,11 @@ impl Memory {
     ) -> Result<(), StoreError> {
         tx.put_memory(record, vectors)?;
         let changes = changes_of(tx, record)?;
-        let memory = self.clone();
-        tx.after_commit(Box::new(move || memory.index().apply(changes)));
+        let (memory, change, recorded_at_ms) = (self.clone(), record.change, record.recorded_at_ms);
+        tx.after_commit(Box::new(move || {
+            memory.index().apply(changes);
+            memory.inner.past.wrote(change, recorded_at_ms);
+        }));
         Ok(())
     }
 }
@@ -182,11 +208,11 @@ mod tests {
     #[test]
     fn a_shorter_text_takes_its_old_passages_out() {
         let mut record = MemoryRecord { key: 9, version: 1, seq: 9, text: "short".into(), ..MemoryRecord::default() };
-        assert_eq!(changes(&record, &UseRecord::default(), &[]).len(), 1);
+        assert_eq!(changes(&record, &UseRecord::default(), &[], None).len(), 1);
         record.version = 2;
-        assert_eq!(changes(&record, &UseRecord::default(), &[]).len(), PASSAGES_MAX);
+        assert_eq!(changes(&record, &UseRecord::default(), &[], None).len(), PASSAGES_MAX);
         record.status = STATUS_FORGOTTEN;
-        let all = changes(&record, &UseRecord::default(), &[]);
+        let all = changes(&record, &UseRecord::default(), &[], None);
         assert!(all.iter().all(|c| matches!(c, Change::Remove { .. })) && all.len() == PASSAGES_MAX);
     }
 }

@@ -3,10 +3,11 @@
 //! Must not know: what is done with what passes.
 
 use super::error::MemoryError;
+use super::times::happened_within;
 use crate::clock;
 use crate::limits::FILTER_VALUES_MAX;
 use tiro_index as index;
-use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, category_code, kind_code, status_code};
+use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, STATUS_SUPERSEDED, category_code, kind_code, status_code};
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::Timestamp;
 use tiro_schema::wire::memory::Filter;
@@ -16,6 +17,8 @@ use tiro_schema::wire::memory::Filter;
 pub(super) enum Unnamed {
     /// Current ones: what recall and list mean.
     Active,
+    /// Current ones and those another took the place of: what held at some time.
+    Held,
     /// All that are not forgotten: what export and forget mean.
     Every,
 }
@@ -35,6 +38,7 @@ impl Sieve {
         let statuses: Vec<u8> = match &f.statuses {
             Some(list) if !list.is_empty() => list.iter().map(|s| status_code(*s)).collect(),
             _ if unnamed == Unnamed::Active => vec![STATUS_ACTIVE],
+            _ if unnamed == Unnamed::Held => vec![STATUS_ACTIVE, STATUS_SUPERSEDED],
             _ => vec![0, 1, 2],
         };
         let index = index::Filter {
@@ -48,6 +52,7 @@ impl Sieve {
             before_ms: time("filter.before", f.before.as_ref())?,
             statuses: statuses.iter().filter_map(|s| index::Status::from_code(*s)).collect(),
             valid_at_ms: None,
+            held_at_ms: None,
         };
         for (path, n) in [
             ("filter.kinds", index.kinds.len()),
@@ -76,7 +81,6 @@ impl Sieve {
     pub fn passes(&self, record: &MemoryRecord) -> bool {
         let f = &self.index;
         let any = |wanted: &[String], have: &[String]| wanted.is_empty() || wanted.iter().any(|w| have.contains(w));
-        let when = record.occurred_at_ms.unwrap_or(record.created_at_ms);
         let said_by = |s: &String| record.sources.iter().any(|source| source.speaker.as_ref() == Some(s));
         let said_in = |s: &String| record.sources.iter().any(|source| source.session.as_ref() == Some(s));
         self.passes_status(record.status)
@@ -86,8 +90,7 @@ impl Sieve {
             && any(&f.entities, &record.entities)
             && (f.speakers.is_empty() || f.speakers.iter().any(said_by))
             && f.session.as_ref().is_none_or(said_in)
-            && f.after_ms.is_none_or(|t| when >= t)
-            && f.before_ms.is_none_or(|t| when < t)
+            && happened_within(record, f.after_ms, f.before_ms)
     }
 }
 

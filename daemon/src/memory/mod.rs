@@ -28,6 +28,7 @@ mod merge;
 mod merge_seen;
 mod open;
 mod passages;
+mod past;
 mod pin;
 mod place;
 mod recall;
@@ -41,6 +42,7 @@ mod show;
 mod space;
 mod stats;
 mod supersede;
+mod times;
 mod undo;
 mod update;
 mod verify;
@@ -93,6 +95,7 @@ struct Inner {
     stats: stats::Cache,
     /// Permits of [`Memory::in_place`].
     in_place: tokio::sync::Semaphore,
+    past: past::Past,
 }
 
 impl Memory {

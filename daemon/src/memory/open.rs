@@ -4,6 +4,7 @@
 //! Must not know: verbs.
 
 use super::catch_up::{IndexProgress, catch_up, feed_all, replay};
+use super::past::Past;
 use super::{DecaySettings, Inner, Memory, MemoryError, stats};
 use crate::clock::SharedClock;
 use crate::limits::{IN_PLACE_MAX, OUTBOX_TRIM_INTERVAL_MS};
@@ -52,6 +53,11 @@ impl IndexSlot {
         Arc::clone(&self.current.read())
     }
 
+    /// How it is set up.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Share of the lexical leg in a hybrid score.
     pub fn lexical_weight(&self) -> f32 {
         self.settings.lexical_weight
@@ -77,8 +83,8 @@ impl Memory {
             replaced: AtomicU64::new(0),
             rebuilding: Mutex::new(()),
         });
-        let (stats, in_place) = (stats::Cache::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
-        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats, in_place }) };
+        let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
+        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats, in_place, past }) };
         memory.keep_up();
         Ok(memory)
     }

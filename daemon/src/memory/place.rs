@@ -120,12 +120,17 @@ impl Ready {
             tx.put_usage(record.key, &self.usage)?;
         }
         claim_fingerprint(tx, &record, self.draft.fingerprint)?;
-        let mut prepared = self.prepared.clone();
+        // One that takes another's place holds from its beginning on, which the index learns with it.
+        let mut prepared =
+            if supersedes.is_some() { documents(&record, &self.usage, &self.vectors) } else { self.prepared.clone() };
         for (n, document) in prepared.iter_mut().enumerate() {
             document.place(documents::index_key(record.key, n), seq, space);
         }
-        let memory = memory.clone();
-        tx.after_commit(Box::new(move || memory.index().apply(prepared.into_iter().map(Change::Upsert).collect())));
+        let (memory, recorded_at_ms) = (memory.clone(), record.recorded_at_ms);
+        tx.after_commit(Box::new(move || {
+            memory.index().apply(prepared.into_iter().map(Change::Upsert).collect());
+            memory.inner.past.wrote(CHANGE_CREATED, recorded_at_ms);
+        }));
         Ok(record)
     }
 }

@@ -5,8 +5,10 @@
 use super::conflicts::open_of;
 use super::documents::{embed_query, memory_of, touch};
 use super::passages::passages;
+use super::past::{conflicts_at, version_at};
 use super::recall_plan::Plan;
 use super::resolve::id_text;
+use super::times::{occurred_at, told_by, wire_told};
 use super::{Memory, MemoryError, when};
 use crate::caller::Caller;
 use crate::limits::{HITS_DEFAULT, KEYS_PER_SEARCH_MAX};
@@ -16,9 +18,7 @@ use std::collections::HashMap;
 use tiro_index::{DecayParams, Query, TimeSpan, Weights};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
-use tiro_schema::wire::memory::{
-    Category, Explain, Feature, Hit, Kind, Mode, OccurredAtSource, RecallParams, RecallResult, Status, Strength,
-};
+use tiro_schema::wire::memory::{Category, Explain, Feature, Hit, Kind, Mode, RecallParams, RecallResult, Status, Strength};
 use uuid::Uuid;
 
 const METHOD: &str = "memory/recall";
@@ -63,21 +63,14 @@ impl Memory {
     /// # Errors
     /// `Invalid` and `TooLarge` about params, and the store's.
     pub async fn recall(&self, caller: &Caller, params: RecallParams) -> Result<RecallResult, MemoryError> {
-        let plan = Plan::new(&params, HITS_DEFAULT)?;
         let recall_id = Uuid::new_v4().to_string();
-        let who = caller.clone();
-        let (plan, mut found) = self
-            .in_place(move |memory| {
-                let found = memory.find(&plan)?;
-                Ok((plan, found))
-            })
-            .await?;
+        let (plan, mut found) = self.searched(caller, Plan::new(&params, HITS_DEFAULT)?).await?;
         let fitting = found.hits.len();
         if let Some(budget) = plan.token_budget {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
         }
-        self.after_recall(&who, METHOD, &plan, &found).await?;
+        self.after_recall(caller, METHOD, &plan, &found).await?;
         Ok(RecallResult {
             recall_id,
             strength: found.strength.into(),
@@ -88,6 +81,23 @@ impl Memory {
             over_budget: left_out(fitting, found.hits.len()),
             hits: found.hits.into_iter().map(|hit| wire_hit(hit, &plan, self)).collect(),
         })
+    }
+
+    /// Searches. Those that ask for the past take turns, on a thread made for it.
+    pub(super) async fn searched(&self, caller: &Caller, mut plan: Plan) -> Result<(Plan, Found), MemoryError> {
+        plan.as_of_ms = plan.as_of_ms.filter(|as_of_ms| *as_of_ms < self.now_ms());
+        let (who, past) = (caller.clone(), plan.as_of_ms.is_some());
+        let search = move |memory: &Memory| {
+            let found = memory.find(&who, &plan)?;
+            Ok((plan, found))
+        };
+        if !past {
+            return self.in_place(search).await;
+        }
+        let _turn = self.inner.past.turn.acquire().await.map_err(|_| MemoryError::Lost)?;
+        let done = self.blocking(search).await?;
+        self.sweep_past();
+        Ok(done)
     }
 
     /// Counts the use and queues the audit of what was found.
@@ -108,7 +118,7 @@ impl Memory {
     }
 
     /// Searches, and reads what was found. Blocks for a few milliseconds.
-    pub(super) fn find(&self, plan: &Plan) -> Result<Found, MemoryError> {
+    pub(super) fn find(&self, caller: &Caller, plan: &Plan) -> Result<Found, MemoryError> {
         let names: HashMap<u32, String> = self.store().read(|tx| {
             let mut names = HashMap::new();
             for name in &plan.spaces {
@@ -126,8 +136,8 @@ impl Memory {
             text: &plan.query,
             vector: vector.as_deref(),
             spaces: names.keys().copied().collect(),
-            filter: plan.sieve.for_index(self.now_ms()),
-            spans: spans(&plan.query, self.now_ms()),
+            filter: plan.index_filter(self.now_ms()),
+            spans: spans(&plan.query, plan.seen_from_ms(self.now_ms())),
             mode: match plan.mode {
                 Mode::Hybrid => tiro_index::Mode::Hybrid,
                 Mode::Lexical => tiro_index::Mode::Lexical,
@@ -136,11 +146,12 @@ impl Memory {
             limit: plan.limit,
             candidates: 0,
             threshold: plan.threshold,
-            decay: plan.decay.then(|| self.decay_params()),
+            decay: plan.decay.then(|| DecayParams { now_ms: plan.seen_from_ms(self.now_ms()), ..self.decay_params() }),
         };
+        let past = plan.as_of_ms.map(|as_of_ms| self.past(caller, query.spaces.clone(), as_of_ms)).transpose()?;
         let index = self.index();
         loop {
-            let mut answer = index.search(&query);
+            let mut answer = past.as_ref().map_or_else(|| index.search(&query), |past| past.search(&query));
             // A restore gives keys a new meaning: until its index is there, the old one's hits would name the wrong memories.
             if index.epoch() != self.store().identity().epoch {
                 answer.hits.clear();
@@ -184,10 +195,18 @@ impl Memory {
                 if !seen.insert(key) {
                     continue;
                 }
-                let Some(record) = tx.memory(key)?.filter(|r| plan.sieve.passes(r)) else { continue };
+                let record = match plan.as_of_ms {
+                    Some(as_of_ms) => version_at(tx, key, as_of_ms)?,
+                    None => tx.memory(key)?,
+                };
+                let Some(record) = record.filter(|r| plan.sieve.passes(r)) else { continue };
                 let Some(space) = names.get(&record.space) else { continue };
                 let usage = if plan.explain { tx.usage(key)? } else { UseRecord::default() };
-                let conflict = any_conflict && !open_of(tx, &record)?.is_empty();
+                let conflict = any_conflict
+                    && match plan.as_of_ms {
+                        Some(as_of_ms) => conflicts_at(tx, &record, as_of_ms)?,
+                        None => !open_of(tx, &record)?.is_empty(),
+                    };
                 found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict });
             }
             Ok::<_, StoreError>(found)
@@ -257,7 +276,8 @@ fn wire_hit(found: FoundHit, plan: &Plan, memory: &Memory) -> Hit {
     let passage = found.passage_text().map(str::to_owned);
     let explain = plan.explain.then(|| explain(&found, plan, memory));
     let record = found.record;
-    let given = record.occurred_at_ms.is_some();
+    let told = told_by(&record);
+    let (occurred_at, occurred_at_source) = occurred_at(&record, &told);
     Hit {
         id: id_text(&record.id),
         kind: convert::kind_of(record.kind).unwrap_or(Kind::Episodic).into(),
@@ -265,8 +285,9 @@ fn wire_hit(found: FoundHit, plan: &Plan, memory: &Memory) -> Hit {
         space: found.space,
         status: convert::status_of(record.status).unwrap_or(Status::Archived).into(),
         created_at: clock::format(record.created_at_ms, None),
-        occurred_at: Some(clock::format(record.occurred_at_ms.unwrap_or(record.created_at_ms), record.occurred_offset_min)),
-        occurred_at_source: Some(if given { OccurredAtSource::Given } else { OccurredAtSource::Recorded }.into()),
+        occurred_at: Some(occurred_at),
+        occurred_at_source: Some(occurred_at_source.into()),
+        told: wire_told(&record, &told),
         sources: record.sources.iter().map(convert::source).collect(),
         score: found.hit.score,
         strength: strength(found.hit.strength).into(),

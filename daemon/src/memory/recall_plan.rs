@@ -4,7 +4,7 @@
 
 use super::draft::{is_blank, space_name};
 use super::error::MemoryError;
-use super::filter::{Sieve, Unnamed};
+use super::filter::{Sieve, Unnamed, time};
 use crate::limits::{HITS_DEFAULT, HITS_MAX, QUERY_BYTES_MAX, SPACES_PER_RECALL_MAX};
 use tiro_schema::wire::memory::{Mode, RecallParams};
 
@@ -16,6 +16,10 @@ pub(super) struct Plan {
     pub limit: usize,
     pub mode: Mode,
     pub sieve: Sieve,
+    /// As it was known then, Unix milliseconds; none is the present.
+    pub as_of_ms: Option<i64>,
+    /// Only what held then, Unix milliseconds.
+    pub valid_at_ms: Option<i64>,
     pub decay: bool,
     pub threshold: Option<f32>,
     pub token_budget: Option<u32>,
@@ -41,13 +45,30 @@ impl Plan {
             spaces: spaces(params)?,
             limit: limit as usize,
             mode: params.mode.unwrap_or_default(),
-            sieve: Sieve::new(params.filter.as_ref(), Unnamed::Active)?,
+            sieve: Sieve::new(params.filter.as_ref(), if params.valid_at.is_some() { Unnamed::Held } else { Unnamed::Active })?,
+            as_of_ms: time("asOf", params.as_of.as_ref())?,
+            valid_at_ms: time("validAt", params.valid_at.as_ref())?,
             decay: params.decay.unwrap_or(true),
             threshold: params.threshold,
             token_budget: params.token_budget,
             explain: params.explain.unwrap_or(false),
             count_use: params.use_.unwrap_or(false),
         })
+    }
+}
+
+impl Plan {
+    /// The instant it is asked from, Unix milliseconds: the present, or one before it. Ages, words of time and what holds count from it.
+    pub fn seen_from_ms(&self, now_ms: i64) -> i64 {
+        self.as_of_ms.map_or(now_ms, |as_of_ms| as_of_ms.min(now_ms))
+    }
+
+    /// What the index is asked for.
+    pub fn index_filter(&self, now_ms: i64) -> tiro_index::Filter {
+        match self.valid_at_ms {
+            Some(at_ms) => tiro_index::Filter { valid_at_ms: None, held_at_ms: Some(at_ms), ..self.sieve.for_index(now_ms) },
+            None => self.sieve.for_index(self.seen_from_ms(now_ms)),
+        }
     }
 }
 
@@ -59,6 +80,8 @@ impl Default for Plan {
             limit: HITS_DEFAULT as usize,
             mode: Mode::Hybrid,
             sieve: Sieve::default(),
+            as_of_ms: None,
+            valid_at_ms: None,
             decay: true,
             threshold: None,
             token_budget: None,
@@ -106,6 +129,9 @@ mod tests {
         assert_eq!(path(&RecallParams { limit: Some(0), ..p() }), "limit");
         assert_eq!(path(&RecallParams { limit: Some(HITS_MAX + 1), ..p() }), "limit");
         assert_eq!(path(&RecallParams { threshold: Some(f32::NAN), ..p() }), "threshold");
+        let never = || Some(tiro_schema::wire::Timestamp("never".into()));
+        assert_eq!(path(&RecallParams { as_of: never(), ..p() }), "asOf");
+        assert_eq!(path(&RecallParams { valid_at: never(), ..p() }), "validAt");
         assert_eq!(path(&RecallParams { query: "q".repeat(QUERY_BYTES_MAX + 1), ..p() }), "query");
         assert_eq!(path(&RecallParams { spaces: Some(vec![]), ..p() }), "spaces");
         assert_eq!(path(&RecallParams { spaces: Some(vec!["a".into(), "b/c".into()]), ..p() }), "spaces[1]");

@@ -4,6 +4,7 @@
 
 use super::conflicts::open_of;
 use super::resolve::id_text;
+use super::times::{occurred_at, told_by, wire_told};
 use crate::clock;
 use crate::store::{Reads, StoreError};
 use tiro_schema::convert::{self, MemoryContext, STATUS_FORGOTTEN};
@@ -12,6 +13,7 @@ use tiro_schema::wire::memory::Memory as WireMemory;
 
 /// The whole memory, with the names of its space and of the memories it is linked with.
 pub(super) fn show(tx: &impl Reads, record: &MemoryRecord, space: &str) -> Result<WireMemory, StoreError> {
+    let told = told_by(record);
     Ok(convert::memory(
         record,
         &MemoryContext {
@@ -20,6 +22,8 @@ pub(super) fn show(tx: &impl Reads, record: &MemoryRecord, space: &str) -> Resul
             superseded_by: linked(tx, record.superseded_by)?,
             supersedes: linked(tx, record.supersedes)?,
             conflicts: open_of(tx, record)?.iter().map(|conflict| id_text(&conflict.id)).collect(),
+            occurred_at: occurred_at(record, &told),
+            told: wire_told(record, &told),
             format_id: &id_text,
             format_time: &clock::format,
         },

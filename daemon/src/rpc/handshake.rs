@@ -76,7 +76,7 @@ pub fn features() -> Vec<String> {
             .collect();
         groups.sort_unstable();
         groups.dedup();
-        groups.extend(["cancel", "progress", "idempotencyKeys", "eventReplay"].map(str::to_owned));
+        groups.extend(["cancel", "progress", "idempotencyKeys", "eventReplay", "asOf", "validAt"].map(str::to_owned));
         groups
     });
     FEATURES.clone()

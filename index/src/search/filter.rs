@@ -37,6 +37,7 @@ impl<'a> Eligible<'a> {
             before_ms,
             statuses,
             valid_at_ms: _,
+            held_at_ms: _,
         } = self.filter;
         let only_active = statuses.is_empty() || statuses.as_slice() == [Status::Active];
         only_active
@@ -55,9 +56,9 @@ impl<'a> Eligible<'a> {
         status
             && (filter.kinds.is_empty() || filter.kinds.contains(&facets.kind))
             && (filter.categories.is_empty() || filter.categories.contains(&facets.category))
-            && filter.after_ms.is_none_or(|after| slot.happened_at_ms() >= after)
-            && filter.before_ms.is_none_or(|before| slot.happened_at_ms() < before)
+            && slot.happened_within(filter.after_ms, filter.before_ms)
             && filter.valid_at_ms.is_none_or(|at| slot.is_valid_at(at))
+            && filter.held_at_ms.is_none_or(|at| slot.held_at(at))
             && self.labels.iter().all(|wanted| slot.has_any_label(wanted))
     }
 }

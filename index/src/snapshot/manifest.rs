@@ -4,7 +4,7 @@ use crate::settings::Identity;
 use crate::tokenize::TOKENIZER_VERSION;
 
 /// Version of the layout of the state. A snapshot of another version is rebuilt.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 
 /// The manifest, written last.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

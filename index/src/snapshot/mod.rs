@@ -27,3 +27,4 @@ const FLAG_REPLY: u8 = 2;
 const FLAG_ASKS: u8 = 4;
 const FLAG_VALIDITY: u8 = 8;
 const FLAG_UNSPACED: u8 = 16;
+const FLAG_KNOWN: u8 = 32;

@@ -5,13 +5,14 @@ use super::bytes::Source;
 use super::manifest::Manifest;
 use super::write::remove;
 use super::{
-    FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY,
+    FLAG_ASKS, FLAG_KNOWN, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE,
+    TEMPORARY,
 };
 use crate::document::Status;
 use crate::limits::SPACE_SLOTS_MAX;
 use crate::settings::Identity;
 use crate::state::State;
-use crate::state::slot::{Facets, Lexical, Slot, Validity};
+use crate::state::slot::{Facets, Known, Lexical, Slot, Validity};
 use crate::state::space::Space;
 use crate::state::tokens::Tokens;
 use crate::vector::Block;
@@ -137,6 +138,10 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         0 => None,
         _ => Some(Arc::new(Validity { from_ms: source.i64()?, to_ms: source.i64()? })),
     };
+    let known = match flags & FLAG_KNOWN {
+        0 => None,
+        _ => Some(Arc::new(Known { told: (source.i64()?, source.i64()?), held: (source.i64()?, source.i64()?) })),
+    };
     let (name, use_count, importance) = (source.u32()?, source.u32()?, f32::from_bits(source.u32()?));
     let (labels, distinct, length) = (source.u32()? as usize, source.u32()?, source.u32()?);
     let labels = source.u64s(labels)?;
@@ -153,6 +158,7 @@ fn decode_slot(source: &mut Source<'_>) -> Option<(u32, Slot)> {
         tokens: Tokens::from_words(&words, distinct, length)?,
         labels: (!labels.is_empty()).then(|| labels.into()),
         validity,
+        known,
         use_count,
         importance,
         facets,

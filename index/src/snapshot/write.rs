@@ -4,7 +4,8 @@
 use super::bytes::Sink;
 use super::manifest::Manifest;
 use super::{
-    FLAG_ASKS, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE, TEMPORARY,
+    FLAG_ASKS, FLAG_KNOWN, FLAG_PINNED, FLAG_REPLY, FLAG_UNSPACED, FLAG_VALIDITY, GENERATION, MAGIC, MANIFEST_FILE, STATE_FILE,
+    TEMPORARY,
 };
 use crate::settings::Identity;
 use crate::state::State;
@@ -82,7 +83,8 @@ fn write_files(folder: &Path, identity: &Identity, seq: u64, documents: usize, s
     File::open(folder)?.sync_all()
 }
 
-/// One document: where it stands, its numbers, its span of validity where it has one (bit 1 of its flags), its labels, its tokens.
+/// One document: where it stands, its numbers, its span of validity and what is known of its time where it has them (its
+/// flags say so), its labels, its tokens.
 fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     let facets = slot.facets;
     out.extend_from_slice(&at.to_le_bytes());
@@ -96,6 +98,9 @@ fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
     if let Some(validity) = &slot.validity {
         out.extend_from_slice(&validity.from_ms.to_le_bytes());
         out.extend_from_slice(&validity.to_ms.to_le_bytes());
+    }
+    for time in slot.known.iter().flat_map(|known| [known.told.0, known.told.1, known.held.0, known.held.1]) {
+        out.extend_from_slice(&time.to_le_bytes());
     }
     let labels = slot.labels.as_deref().unwrap_or_default();
     for number in [
@@ -120,6 +125,7 @@ fn flags(slot: &Slot) -> u8 {
         | u8::from(facets.reply) * FLAG_REPLY
         | u8::from(facets.asks) * FLAG_ASKS
         | u8::from(slot.validity.is_some()) * FLAG_VALIDITY
+        | u8::from(slot.known.is_some()) * FLAG_KNOWN
 }
 
 /// Removes every snapshot and leftover but one.

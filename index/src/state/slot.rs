@@ -41,6 +41,15 @@ pub(crate) struct Validity {
     pub(crate) to_ms: i64,
 }
 
+/// What is known of a document's time beside its own members: from inclusive, to exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// When what it tells happened, by its words; nothing where both are `i64::MIN`.
+    pub(crate) told: (i64, i64),
+    /// When it held, by all that is known; always where `i64::MIN` and `i64::MAX`.
+    pub(crate) held: (i64, i64),
+}
+
 /// One document.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
@@ -62,6 +71,8 @@ pub(crate) struct Slot {
     pub(crate) labels: Option<Arc<[u64]>>,
     /// None where what it tells always holds, as most does.
     pub(crate) validity: Option<Arc<Validity>>,
+    /// None where there is nothing, as of most.
+    pub(crate) known: Option<Arc<Known>>,
     pub(crate) use_count: u32,
     pub(crate) importance: f32,
     pub(crate) facets: Facets,
@@ -110,6 +121,12 @@ impl Slot {
             tokens,
             labels: (!labels.is_empty()).then(|| labels.into()),
             validity: limited.then(|| Arc::new(validity)),
+            known: (document.told_ms.is_some() || document.held_ms.is_some()).then(|| {
+                Arc::new(Known {
+                    told: document.told_ms.unwrap_or((i64::MIN, i64::MIN)),
+                    held: document.held_ms.unwrap_or((i64::MIN, i64::MAX)),
+                })
+            }),
             use_count: document.use_count,
             importance: document.importance,
             facets: Facets {
@@ -144,6 +161,24 @@ impl Slot {
     /// Whether what it tells holds at an instant.
     pub(crate) fn is_valid_at(&self, at_ms: i64) -> bool {
         self.validity.as_ref().is_none_or(|validity| validity.from_ms <= at_ms && at_ms < validity.to_ms)
+    }
+
+    /// The stretch in which what it tells happened, as its words have it.
+    pub(crate) fn told_ms(&self) -> Option<(i64, i64)> {
+        self.known.as_ref().map(|known| known.told).filter(|told| told.0 < told.1)
+    }
+
+    /// Whether it held at an instant, by all that is known.
+    pub(crate) fn held_at(&self, at_ms: i64) -> bool {
+        self.known.as_ref().is_none_or(|known| known.held.0 <= at_ms && at_ms < known.held.1)
+    }
+
+    /// Whether it happened within these bounds (inclusive, exclusive), as it was told or as its words have it.
+    pub(crate) fn happened_within(&self, after_ms: Option<i64>, before_ms: Option<i64>) -> bool {
+        let (after, before) = (after_ms.unwrap_or(i64::MIN), before_ms.unwrap_or(i64::MAX));
+        let at = self.happened_at_ms();
+        after <= at && (at < before || before_ms.is_none())
+            || self.told_ms().is_some_and(|(from, to)| after < to && from < before)
     }
 
     /// Whether any of these labels is among its own.

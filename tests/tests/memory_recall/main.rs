@@ -6,7 +6,9 @@ mod decay;
 mod filter;
 mod find;
 mod long;
+mod past;
 mod shape;
+mod told;
 
 use serde_json::{Value, json};
 use tiro_tests::Rpc;

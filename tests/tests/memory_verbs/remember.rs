@@ -149,7 +149,9 @@ fn params_that_do_not_fit_name_their_path() {
     check::refuses_path(&mut rpc, "memory/remember", json!({"text": "a", "source": {"page": 1}}), "source.page");
     check::refuses_path(&mut rpc, "memory/remember", json!({"text": "a", "category": "hobby"}), "category");
     check::refuses_path(&mut rpc, "memory/remember", json!({}), "text");
-    check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "asOf": "2024-01-01T00:00:00Z"}), "asOf");
+    check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "asOfDay": "2024-01-01T00:00:00Z"}), "asOfDay");
+    check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "asOf": "last year"}), "asOf");
+    check::refuses_path(&mut rpc, "memory/context", json!({"query": "a", "validAt": "then"}), "validAt");
     check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "diversity": 0.5}), "diversity");
     check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "filter": {"after": "soon"}}), "filter.after");
     check::refuses_path(&mut rpc, "memory/get", json!({"id": "abc"}), "id");

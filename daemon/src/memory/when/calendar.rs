@@ -30,7 +30,6 @@ pub(super) enum Unsaid {
     /// The newest that has begun.
     Latest,
     /// The one nearest to the anchor, before or after.
-    #[allow(dead_code)] // what a text tells takes it into use
     Nearest,
 }
 
@@ -41,6 +40,11 @@ impl Anchor {
         let at = Timestamp::from_millisecond(at_ms).unwrap_or(Timestamp::UNIX_EPOCH);
         let offset = Offset::from_seconds(i32::from(offset_min.unwrap_or(0)) * 60).unwrap_or(Offset::UTC);
         Anchor { at, offset, today: offset.to_datetime(at).date() }
+    }
+
+    /// The same offset, seen from another day.
+    pub fn on(&self, day: Date) -> Anchor {
+        Anchor { at: self.offset.to_timestamp(day.at(0, 0, 0, 0)).unwrap_or(self.at), offset: self.offset, today: day }
     }
 
     /// The instant at which a day begins, Unix milliseconds.

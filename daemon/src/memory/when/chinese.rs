@@ -47,7 +47,8 @@ pub(super) fn phrases(text: &str, most: usize) -> Vec<Phrase> {
 
 fn phrase(rest: &str, first: char, before: char) -> Read {
     if is_numeral(first) || matches!(first, '几' | '半') {
-        return if matches!(before, '第' | '.' | '-' | '/' | '_' | '#') { None } else { numbered(rest) };
+        // After the year of another calendar, a month is not of ours: 元年（265年）七月.
+        return if matches!(before, '年' | '）' | ')' | '第' | '.' | '-' | '/' | '_' | '#') { None } else { numbered(rest) };
     }
     year_word(rest, before)
         .or_else(|| day_word(rest, before))
@@ -275,7 +276,7 @@ fn numbered(rest: &str) -> Read {
         return ago(&rest[bytes..]).filter(|(sign, _)| *sign < 0).map(|(_, n)| (said, bytes + n));
     }
     let number = numeral(rest);
-    if let Some(year) = number.filter(|n| n.chars == 4 && (1900..2100).contains(&n.value)) {
+    if let Some(year) = number.filter(|n| n.chars == 4 && (1600..2100).contains(&n.value)) {
         let at = year.bytes + space(&rest[year.bytes..]);
         if rest[at..].starts_with('年') {
             let at = at + '年'.len_utf8();

@@ -125,7 +125,10 @@ impl Tokens<'_> {
     }
 
     fn relation(&self, at: usize) -> Relation {
-        let (_, is_end) = self.lead(at);
+        let (first, is_end) = self.lead(at);
+        if let Some(said) = self.off(first) {
+            return Relation::Off(said);
+        }
         match self.before(at) {
             Key::Since => Relation::Since,
             Key::Before | Key::By => Relation::Before,
@@ -134,6 +137,28 @@ impl Tokens<'_> {
             Key::Until | Key::Through => Relation::Through,
             _ => Relation::During,
         }
+    }
+
+    /// `the week before`, `two days after`, `the Sunday before`: what the words that end before a place count from a day.
+    fn off(&self, end: usize) -> Option<Said> {
+        let sign = match self.key(end.checked_sub(1)?) {
+            Key::Before => -1,
+            Key::After => 1,
+            _ => return None,
+        };
+        let last = end.checked_sub(2)?;
+        Some(match self.key(last) {
+            Key::Unit(Unit::Second | Unit::Minute | Unit::Hour, _) => return None,
+            Key::Unit(unit, Number::One) => units(unit, sign, sign),
+            Key::Unit(unit, Number::Many) => {
+                let (least, most, next) = self.count(last.checked_sub(1)?)?;
+                let (from, to) = if sign < 0 { (-most, -least) } else { (least, most) };
+                (next == last).then_some(units(unit, from, to))?
+            }
+            Key::Weekend => Said::Weekend { weeks: sign },
+            Key::Weekday(weekday, Name::Sure) => Said::Weekday { weekday, turn: if sign < 0 { Turn::Last } else { Turn::Next } },
+            _ => return None,
+        })
     }
 
     /// The expression that begins at a place. `chained`: the one before it is joined with this.

@@ -1,6 +1,6 @@
 //! Time as people write it, in English and Chinese, seen from an instant and the caller's offset from UTC.
 //!
-//! [`spans`] reads the stretches of time that a question asks about. Pure; a text of thirty words takes a few microseconds.
+//! [`spans`] reads the stretches of time that a question asks about, [`told`] what a text tells of its own time. Pure; a text of thirty words takes a few microseconds.
 //! Must not know: memories, the store, the index, the clock.
 
 mod calendar;
@@ -11,11 +11,13 @@ mod english;
 mod said;
 #[cfg(test)]
 mod tests;
+mod told;
 mod words;
 
 use crate::limits::{WHEN_BYTES_MAX, WHEN_PHRASES_MAX, WHEN_YEARS_BACK};
 use calendar::{Anchor, Days, EARLIEST_MS, LATEST_MS, Unsaid, month_days};
 use said::{Phrase, Relation, Said, Year};
+pub(super) use told::{Told, told};
 
 /// A stretch of time, Unix milliseconds: from the first instant to before the second. Both lie in the years 1 to 9999.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,13 +117,13 @@ fn asked(phrase: &Phrase, anchor: &Anchor, spans: &mut Vec<Span>) {
             }
         }
         Relation::To(last) if phrase.said.is_yearless() && last.is_yearless() => {
-            for days in years.filter_map(|year| range(anchor, phrase.said.with_year(Year::Given(year)), last)) {
+            for days in years.filter_map(|year| range(anchor, Unsaid::Latest, phrase.said.with_year(Year::Given(year)), last)) {
                 let (from, to) = ms(days);
                 add(from, to);
             }
         }
         Relation::To(last) => {
-            if let Some((from, to)) = range(anchor, phrase.said, last).map(ms) {
+            if let Some((from, to)) = range(anchor, Unsaid::Latest, phrase.said, last).map(ms) {
                 add(from, to);
             }
         }
@@ -132,6 +134,10 @@ fn asked(phrase: &Phrase, anchor: &Anchor, spans: &mut Vec<Span>) {
                 Relation::Before => add(EARLIEST_MS, from),
                 Relation::After => add(to, LATEST_MS),
                 Relation::Until | Relation::Through => add(EARLIEST_MS, to),
+                Relation::Off(said) => {
+                    let days = latest(phrase.said).and_then(|(day, _)| anchor.on(day).days(said, Unsaid::Latest));
+                    days.map(ms).into_iter().for_each(|(from, to)| add(from, to));
+                }
                 Relation::During | Relation::To(_) => add(from, to),
             }
         }
@@ -139,13 +145,13 @@ fn asked(phrase: &Phrase, anchor: &Anchor, spans: &mut Vec<Span>) {
 }
 
 /// From the beginning of the first to the end of the last. A last one without a year is the first that ends after the beginning.
-fn range(anchor: &Anchor, first: Said, last: Said) -> Option<Days> {
-    let (from, end) = anchor.days(first, Unsaid::Latest)?;
+fn range(anchor: &Anchor, unsaid: Unsaid, first: Said, last: Said) -> Option<Days> {
+    let (from, end) = anchor.days(first, unsaid)?;
     let to = if last.is_yearless() {
         let (_, same) = month_days(last, from.year())?;
         if same > from { same } else { month_days(last, from.year().checked_add(1)?)?.1 }
     } else {
-        anchor.days(last, Unsaid::Latest)?.1
+        anchor.days(last, unsaid)?.1
     };
     (to > from).then_some((from, to.max(end)))
 }

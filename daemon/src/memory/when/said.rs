@@ -103,6 +103,8 @@ pub(super) enum Relation {
     Through,
     /// From its beginning to the end of a second one.
     To(Said),
+    /// What is counted from its first day: `the week before May 8`.
+    Off(Said),
 }
 
 /// An expression found in a text.

@@ -7,18 +7,21 @@ use proptest::prelude::*;
 /// A Thursday.
 const NOW: &str = "2023-08-10T12:00:00Z";
 
-fn ms(text: &str) -> i64 {
+pub(super) fn ms(text: &str) -> i64 {
     let text = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
     crate::clock::parse(&text).unwrap().0
 }
 
-fn days(spans: &[Span]) -> Vec<String> {
-    let day = |at| match at {
-        EARLIEST_MS => "..".to_owned(),
-        LATEST_MS => "..".to_owned(),
+/// The day of an instant in UTC; `..` at the ends of the calendar.
+pub(super) fn day_of(at_ms: i64) -> String {
+    match at_ms {
+        EARLIEST_MS | LATEST_MS => "..".to_owned(),
         at => crate::clock::format(at, None).0[..10].to_owned(),
-    };
-    spans.iter().map(|s| format!("{} {}", day(s.from_ms), day(s.to_ms))).collect()
+    }
+}
+
+fn days(spans: &[Span]) -> Vec<String> {
+    spans.iter().map(|s| format!("{} {}", day_of(s.from_ms), day_of(s.to_ms))).collect()
 }
 
 #[track_caller]
@@ -90,6 +93,9 @@ fn a_question_in_english_names_its_time() {
         ("between 2019 and 2021", "2019-01-01 2022-01-01"),
         ("from November 2022 to February", "2022-11-01 2023-03-01"),
         ("2024-01 to 2024-06", "2024-01-01 2024-07-01"),
+        ("in the week before August 3, 2023", "2023-07-24 2023-07-31"),
+        ("two days after May 8, 2023", "2023-05-10 2023-05-11"),
+        ("on the Sunday before October 25, 2022", "2022-10-23 2022-10-24"),
     ] {
         check(question, &[from_to]);
     }
@@ -120,6 +126,7 @@ fn a_question_in_chinese_names_its_time() {
         ("2023 年 5 月 8 日", "2023-05-08 2023-05-09"),
         ("二〇二三年五月八号", "2023-05-08 2023-05-09"),
         ("２０２３年", "2023-01-01 2024-01-01"),
+        ("1806年9月", "1806-09-01 1806-10-01"),
         ("三天前", "2023-08-07 2023-08-08"),
         ("两周前", "2023-07-24 2023-07-31"),
         ("3个月之前", "2023-05-01 2023-06-01"),

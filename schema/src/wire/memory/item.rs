@@ -82,6 +82,28 @@ pub enum OccurredAtSource {
     Given,
     /// Nothing was given: it is the time of recording.
     Recorded,
+    /// Nothing was given, and the words themselves tell it: the beginning of `told.occurredFrom`.
+    Text,
+}
+
+result! {
+    /// What the words of a memory tell of time: derived whenever it is read, the words stay as they were said. Relative words count
+    /// from `occurredAt` as given, else from the time of recording, at the caller's offset. Ends are exclusive.
+    #[derive(Eq, Default)]
+    Told {
+        /// When what they tell happened, or is to happen: from then,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        occurred_from: Option<Timestamp>,
+        /// to then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        occurred_to: Option<Timestamp>,
+        /// They hold from then on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        valid_from: Option<Timestamp>,
+        /// They hold until then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        valid_to: Option<Timestamp>,
+    }
 }
 
 result! {
@@ -119,8 +141,11 @@ result! {
         updated_at: Timestamp,
         /// When it happened.
         occurred_at: Timestamp,
-        /// Whether `occurredAt` was given or is the time of recording.
+        /// Whether `occurredAt` was given, is told by the words, or is the time of recording.
         occurred_at_source: Open<OccurredAtSource>,
+        /// What the words tell of time, where they do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told: Option<Told>,
         /// True from then.
         #[serde(skip_serializing_if = "Option::is_none")]
         valid_from: Option<Timestamp>,

@@ -2,7 +2,7 @@
 //!
 //! Must not know: how scores come about.
 
-use super::{Category, Kind, OccurredAtSource, Source, Status};
+use super::{Category, Kind, OccurredAtSource, Source, Status, Told};
 use crate::wire::{Open, Timestamp, params, result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ params! {
         /// Session of a source.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<String>,
-        /// Occurred (or, where unknown, recorded) at or after.
+        /// Occurred (or, where unknown, recorded) at or after; a stretch of time that the words tell fits as well.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Timestamp>,
         /// Occurred (or, where unknown, recorded) before.
@@ -77,6 +77,14 @@ params! {
         /// What may be found.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filter: Option<Filter>,
+        /// As it was known at this instant: nothing learned later counts, in no text, status or statistic. What is forgotten by now
+        /// stays hidden. A time to come is the present.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        as_of: Option<Timestamp>,
+        /// Only what held at this instant, by what is known: `validFrom` and `validTo`, where absent what the words tell, and of
+        /// superseded memories until the one that took their place began. Without `filter.statuses` superseded memories count, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        valid_at: Option<Timestamp>,
         /// Whether age lowers the score; true when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         decay: Option<bool>,
@@ -186,9 +194,12 @@ result! {
         /// When it happened.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         occurred_at: Option<Timestamp>,
-        /// Whether that was given.
+        /// Whether that was given, is told by the words, or is the time of recording.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         occurred_at_source: Option<Open<OccurredAtSource>>,
+        /// What the words tell of time, where they do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told: Option<Told>,
         /// Where it comes from.
         sources: Vec<Source>,
         /// 0 to 1, after decay.
