@@ -85,6 +85,8 @@ pub struct Features {
     pub reply: f32,
     /// 1 in a stretch of time the query names, less near it, else 0.
     pub time: f32,
+    /// Share of the query's weight whose tokens it holds, 0 to 1; no part of the evidence.
+    pub covered: f32,
     /// Whether it and the query are in different scripts, so that they can share no word.
     pub across_scripts: bool,
     /// Whether it has neighbours in a conversation.

@@ -172,7 +172,8 @@ const STEM_CHARS_MIN: usize = 3;
 fn starts_known(table: &WordTable, word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let known = (1..=lower.len()).rev().find(|&end| table.find(Place::Start, &lower[..end]).is_some()).unwrap_or(0);
-    known == lower.len() || (known >= STEM_CHARS_MIN && known * 2 >= lower.len())
+    let number = lower.bytes().any(|b| b.is_ascii_digit());
+    known == lower.len() || (!number && known >= STEM_CHARS_MIN && known * 2 >= lower.len())
 }
 
 impl Rows {

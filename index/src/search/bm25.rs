@@ -86,6 +86,12 @@ impl Bm25 {
             .sum()
     }
 
+    /// Share of the query's weight whose tokens a document holds, 0 to 1.
+    pub(crate) fn covered(&self, tokens: &Tokens) -> f32 {
+        let held: f32 = self.terms.iter().filter(|(id, _)| tokens.count(*id) > 0).map(|(_, idf)| idf * (K1 + 1.0)).sum();
+        if self.ideal > 0.0 { held / self.ideal } else { 0.0 }
+    }
+
     /// How many tokens the query has.
     pub(crate) fn terms(&self) -> usize {
         self.terms.len()

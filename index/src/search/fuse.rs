@@ -103,10 +103,16 @@ fn stands_out(features: &Features, documents: usize) -> bool {
     above_strangers(features, documents).is_some_and(|above| above >= enough)
 }
 
+/// Documents that a space is taken to have at least where chance is reckoned: a question of nonsense is near to the one memory there is.
+const STRANGERS_MIN: usize = 16;
+
 /// Deviations of a cosine above the best of as many strangers.
 fn above_strangers(features: &Features, documents: usize) -> Option<f32> {
-    features.z.map(|z| z - (2.0 * (documents.max(1) as f32).ln()).sqrt())
+    features.z.map(|z| z - (2.0 * (documents.max(STRANGERS_MIN) as f32).ln()).sqrt())
 }
+
+/// Share of a query's weight whose tokens a document holds, from which it is at least weak: length alone decides nothing.
+const COVERED: f32 = 0.8;
 
 /// Lexical evidence from which words count as shared.
 const WORDS_SHARED: f32 = 0.08;
@@ -132,6 +138,7 @@ pub(crate) fn strength(mode: Mode, features: &Features, content: bool, documents
         e if e >= scale.strong => Strength::Strong,
         e if e >= scale.good => Strength::Good,
         e if e >= 0.0 => Strength::Weak,
+        _ if mode != Mode::Vector && features.covered >= COVERED => Strength::Weak,
         _ if stands_out(features, documents) => Strength::Weak,
         _ => Strength::None,
     }
@@ -234,6 +241,8 @@ mod tests {
     fn strength_depends_on_the_company_and_the_script() {
         let alone = Features { evidence: 0.8, lexical: 0.2, ..Features::default() };
         let wordless = Features { lexical: 0.0, z: Some(3.0), ..alone };
+        let long = Features { covered: 0.9, evidence: 0.3, ..alone };
+        assert_eq!(strength(Mode::Hybrid, &long, true, 41), Strength::Weak, "it holds the words, however long it is");
         assert_eq!(strength(Mode::Hybrid, &wordless, true, 41), Strength::None, "a little near to everything");
         let told = Features { in_conversation: true, ..alone };
         assert_eq!(strength(Mode::Hybrid, &alone, true, 10), Strength::Good);

@@ -130,6 +130,7 @@ impl Gathering<'_> {
             bm25: score,
             ideal,
             lexical,
+            covered: if lexical > 0.0 { bm25.covered(&slot.tokens) } else { 0.0 },
             near: lexical,
             far: lexical,
             speaker: f32::from(u8::from(named)),
