@@ -40,7 +40,7 @@ impl Frozen {
         self.len() == 0
     }
 
-    /// Searches. Never fails. Reads every eligible document: some milliseconds at 100,000.
+    /// Searches. Never fails. Reads every eligible document.
     pub fn search(&self, query: &Query<'_>) -> SearchResult {
         let vector = query.vector.filter(|vector| vector.len() == self.state.dim && vector.iter().all(|x| x.is_finite()));
         let scale = vector.map(|vector| (self.calibration)(vector));

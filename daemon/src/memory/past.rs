@@ -124,7 +124,8 @@ pub(super) fn conflicts_at(tx: &impl Reads, record: &MemoryRecord, as_of_ms: i64
 }
 
 impl Memory {
-    /// The view of some spaces at an instant, kept or made. Blocks: about a second for each 50,000 memories when it is made.
+    /// The view of some spaces at an instant, kept or made. Blocks, where it is made, for as long as all its memories
+    /// take to be analysed.
     ///
     /// # Errors
     /// `TooLarge` over [`AS_OF_MEMORIES_MAX`] memories, `Cancelled`, and the store's.
