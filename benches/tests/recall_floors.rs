@@ -20,7 +20,7 @@ const IDENTIFIERS_FLOOR: f64 = 0.98;
 /// Most questions with an answer that may find nothing, as a share.
 const FALSE_EMPTIES_MAX: f64 = 0.192;
 /// Most questions of nonsense that may find something. The aim is none.
-const NONSENSE_ANSWERED_MAX: usize = 4;
+const NONSENSE_ANSWERED_MAX: usize = 0;
 
 fn own() -> Set {
     Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recall")).unwrap()
