@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn words_of_no_meaning_are_left_out_of_a_question() {
         let table = StaticTable::new().unwrap();
-        for text in ["", "When did she go swimming?", "用户对什么过敏？", "redb's snapshots", "Who wrote 'Café'?", "👍 2023 ok"]
+        for text in ["", "When did she go swimming?", "用户对什么过敏？", "redb's snapshots", "Who wrote 'Café'?", "👍 2010 ok"]
         {
             assert_eq!(table.known(text), text);
         }
