@@ -286,6 +286,10 @@ pub const EMBED_DIMENSIONS_MAX: usize = 8_192;
 pub const EMBED_REFUSED_MAX: usize = 1_000;
 /// Vectors refused one after another, without a good one between them, beyond which it is the embedder that is waited for.
 pub const EMBED_REFUSED_IN_A_ROW_MAX: usize = 8;
+/// First and longest wait before refused ones are asked for again.
+pub const EMBED_REFUSED_AGAIN_MS_MIN: u64 = 2_000;
+/// See [`EMBED_REFUSED_AGAIN_MS_MIN`].
+pub const EMBED_REFUSED_AGAIN_MS_MAX: u64 = 10 * 60 * 1_000;
 /// Changed memories that wait for new vectors, beyond which all are looked through again.
 pub const EMBED_CHANGED_MAX: usize = 10_000;
 /// Memories looked at in one step of the catching up, whether they have vectors or not.

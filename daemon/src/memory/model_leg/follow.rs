@@ -7,7 +7,7 @@ use super::vectors::{Look, checked};
 use super::{ModelLeg, Standing};
 use crate::limits::{
     EMBED_BACKOFF_MS_MAX, EMBED_BACKOFF_MS_MIN, EMBED_BATCH_AIM_MS, EMBED_BATCH_TEXTS_MAX, EMBED_BATCH_TEXTS_MIN,
-    EMBED_DIMENSIONS_MAX, EMBED_REFUSED_IN_A_ROW_MAX, EMBED_REFUSED_MAX,
+    EMBED_DIMENSIONS_MAX, EMBED_REFUSED_AGAIN_MS_MAX, EMBED_REFUSED_AGAIN_MS_MIN, EMBED_REFUSED_IN_A_ROW_MAX, EMBED_REFUSED_MAX,
 };
 use crate::memory::{Inner, Memory, MemoryError};
 use crate::model::{ErrorClass, ModelError, TextSide};
@@ -66,6 +66,8 @@ struct Follower {
     refused: BTreeSet<u64>,
     /// Of these, the last ones without a success between them.
     refused_in_a_row: Vec<u64>,
+    /// Wait before refused ones are tried again.
+    again_ms: u64,
     texts_max: usize,
     backoff_ms: u64,
     others_removed: bool,
@@ -80,6 +82,7 @@ pub(super) async fn run(inner: Weak<Inner>, leg: Arc<ModelLeg>) {
         singly: BTreeSet::new(),
         refused: BTreeSet::new(),
         refused_in_a_row: Vec::new(),
+        again_ms: EMBED_REFUSED_AGAIN_MS_MIN,
         texts_max: EMBED_BATCH_TEXTS_MIN,
         backoff_ms: EMBED_BACKOFF_MS_MIN,
         others_removed: false,
@@ -92,14 +95,18 @@ pub(super) async fn run(inner: Weak<Inner>, leg: Arc<ModelLeg>) {
             () = leg.stop.cancelled() => return,
         };
         drop(memory);
-        let wait_ms = match next {
+        let (wait_ms, wakes) = match next {
             Next::Step => continue,
-            Next::Idle => None,
-            Next::Later => Some(follower.backoff_ms),
+            Next::Idle => (follower.refused_again_ms(), true),
+            Next::Later => (Some(follower.backoff_ms), false),
         };
         tokio::select! {
-            () = leg.woken.notified(), if wait_ms.is_none() => {}
-            () = tokio::time::sleep(Duration::from_millis(wait_ms.unwrap_or_default())), if wait_ms.is_some() => {}
+            () = leg.woken.notified(), if wakes => {}
+            () = tokio::time::sleep(Duration::from_millis(wait_ms.unwrap_or_default())), if wait_ms.is_some() => {
+                if wakes {
+                    follower.try_refused_again();
+                }
+            }
             () = leg.stop.cancelled() => return,
         }
     }
@@ -293,6 +300,7 @@ impl Follower {
             }
             match refusal {
                 None => {
+                    self.leg.standing.lock().refused = self.refused.len() as u64;
                     memory.keep_model_vectors(model, vec![(wanted, own)]).await?;
                     self.went_well();
                 }
@@ -302,7 +310,18 @@ impl Follower {
         Ok(())
     }
 
-    /// Leaves a memory without the model's vectors until the next start, unless nothing but refusals comes: then it is the model.
+    /// Wait before the refused ones are tried again, when there are any.
+    fn refused_again_ms(&self) -> Option<u64> {
+        (!self.refused.is_empty() && !self.leg.standing.lock().given_up).then_some(self.again_ms)
+    }
+
+    /// A model that was out of order may have come to itself.
+    fn try_refused_again(&mut self) {
+        self.singly.append(&mut self.refused);
+        self.again_ms = (self.again_ms * 2).min(EMBED_REFUSED_AGAIN_MS_MAX);
+    }
+
+    /// Leaves a memory without the model's vectors for now, unless nothing but refusals comes: then it is the model.
     fn refuse(&mut self, key: u64, why: &str) -> Result<(), Failed> {
         self.refused_in_a_row.push(key);
         if self.refused_in_a_row.len() > EMBED_REFUSED_IN_A_ROW_MAX {
