@@ -252,6 +252,51 @@ pub const MODEL_PROBE_BYTES_MAX: usize = 256 << 10;
 /// Largest script of the scripted model.
 pub const MODEL_SCRIPT_BYTES_MAX: u64 = 8 << 20;
 
+// Embedding by a model beside the built-in table.
+
+/// Time to connect to an embedder.
+pub const EMBED_CONNECT_MS_MAX: u64 = 5_000;
+/// Time one call for stored texts may take.
+pub const EMBED_BATCH_MS_MAX: u64 = 30_000;
+/// Time a recall waits for the vector of its query; after it, it is answered without.
+pub const EMBED_QUERY_MS_MAX: u64 = 800;
+/// Time in which recalls do not ask an embedder that just failed one.
+pub const EMBED_QUERY_REST_MS: u64 = 5_000;
+/// Vectors of recent queries that are kept.
+pub const EMBED_QUERIES_KEPT_MAX: usize = 256;
+/// Characters of a text that is embedded; a longer one is embedded by its beginning.
+pub const EMBED_TEXT_CHARS_MAX: usize = 8_000;
+/// Fewest and most texts of one call for stored texts; between them the number follows from how long a call takes.
+pub const EMBED_BATCH_TEXTS_MIN: usize = 4;
+/// See [`EMBED_BATCH_TEXTS_MIN`].
+pub const EMBED_BATCH_TEXTS_MAX: usize = 64;
+/// Characters of one call for stored texts, at most, beyond its first text.
+pub const EMBED_BATCH_CHARS_MAX: usize = 64_000;
+/// A call for stored texts that takes less is followed by a larger one, one that takes twice as much by a smaller one: a query waits no longer.
+pub const EMBED_BATCH_AIM_MS: u64 = 200;
+/// First and longest wait after an embedder failed.
+pub const EMBED_BACKOFF_MS_MIN: u64 = 250;
+/// See [`EMBED_BACKOFF_MS_MIN`].
+pub const EMBED_BACKOFF_MS_MAX: u64 = 30_000;
+/// Bytes of an embedder's answer.
+pub const EMBED_ANSWER_BYTES_MAX: usize = 64 << 20;
+/// Length of vectors that an embedder may give.
+pub const EMBED_DIMENSIONS_MAX: usize = 8_192;
+/// Memories whose vectors were refused at the door, after which the embedder is given up until the next start.
+pub const EMBED_REFUSED_MAX: usize = 1_000;
+/// Vectors refused one after another, without a good one between them, beyond which it is the embedder that is waited for.
+pub const EMBED_REFUSED_IN_A_ROW_MAX: usize = 8;
+/// First and longest wait before refused ones are asked for again.
+pub const EMBED_REFUSED_AGAIN_MS_MIN: u64 = 2_000;
+/// See [`EMBED_REFUSED_AGAIN_MS_MIN`].
+pub const EMBED_REFUSED_AGAIN_MS_MAX: u64 = 10 * 60 * 1_000;
+/// Changed memories that wait for new vectors, beyond which all are looked through again.
+pub const EMBED_CHANGED_MAX: usize = 10_000;
+/// Memories looked at in one step of the catching up, whether they have vectors or not.
+pub const EMBED_SCAN_MEMORIES: usize = 256;
+/// Rows of a model that is no longer used taken out in one commit.
+pub const EMBED_REMOVED_ROWS: usize = 2_048;
+
 // Agent.
 
 /// Model calls with tools in one turn, unless the turn's budget says otherwise.

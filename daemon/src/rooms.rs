@@ -5,9 +5,9 @@
 
 use crate::config::Config;
 use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
-use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
-use crate::model::ApiKey;
+use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions, ModelChoice};
 use crate::model::discover::{ModelConfig, usual_probes};
+use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig};
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
@@ -95,11 +95,13 @@ impl Rooms {
         let options = MemoryOptions {
             index_dir: config.places.data_dir.join(INDEX_DIR),
             embedder: embedder.clone(),
+            model: model_beside(config, seams),
             clock: seams.clock.clone(),
             decay: DecaySettings::default(),
             index: index_settings(config),
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
+        memory.follow(&runtime);
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
         let model = runtime.block_on(model).map_err(|_| RoomsError::Panicked)?;
         let sessions = Sessions::new(store.clone(), seams.clock.clone());
@@ -175,6 +177,45 @@ fn discovery(config: &Config, seams: &Seams) -> Discovery {
     let seed = seams.clock.now_ms().cast_unsigned() ^ (u64::from(std::process::id()) << 32);
     let env = seams.env.iter().filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned()))).collect();
     Discovery { config, env, probes: usual_probes(), seed }
+}
+
+/// Share of the lexical leg beside a model that is stronger than the built-in table, unless the configuration says otherwise.
+const LEXICAL_WEIGHT_BESIDE_MODEL: f32 = 0.4;
+
+/// The model beside the built-in table, as `[embedding]` says.
+fn model_beside(config: &Config, seams: &Seams) -> ModelChoice {
+    let section = &config.file.embedding;
+    let broken = |why: &str| ModelChoice::Broken(format!("[embedding] {why}"));
+    match section.provider.as_str() {
+        "static" => return ModelChoice::None,
+        "openai" => {}
+        other => return broken(&format!("provider `{other}` is unknown; known: static, openai")),
+    }
+    let (Some(base_url), Some(model)) = (&section.base_url, &section.model) else {
+        return broken("provider `openai` needs `baseUrl` and `model`");
+    };
+    let key = match &section.api_key_env {
+        None => None,
+        Some(name) => match seams.env.get(name.as_str()).and_then(|value| value.to_str()) {
+            Some(key) => Some(ApiKey::new(key)),
+            None => return broken(&format!("takes its key from the environment variable {name}, which is not set")),
+        },
+    };
+    let text = |prefix: &Option<String>| prefix.clone().unwrap_or_default();
+    let wanted = OpenAiEmbedderConfig {
+        base_url: base_url.clone(),
+        model: model.clone(),
+        key,
+        query_prefix: text(&section.query_prefix),
+        passage_prefix: text(&section.passage_prefix),
+        dimension: section.dimension,
+        input_type: section.input_type.unwrap_or(false),
+    };
+    let share = config.file.memory.lexical_weight.unwrap_or(LEXICAL_WEIGHT_BESIDE_MODEL).clamp(0.0, 1.0);
+    match OpenAiEmbedder::new(wanted) {
+        Ok(embedder) => ModelChoice::Embedder(Arc::new(embedder), share),
+        Err(error) => ModelChoice::Broken(error.message),
+    }
 }
 
 fn index_settings(config: &Config) -> Settings {

@@ -93,6 +93,8 @@ pub struct Document {
     pub text: String,
     /// Passage-role embedding (norm at most 1). One that is not finite, is zero or has the wrong length counts as absent.
     pub vector: Option<Vec<f32>>,
+    /// The same by the model that is in use beside it, if one is; see [`crate::Index::use_model`].
+    pub model_vector: Option<Vec<f32>>,
 }
 
 /// A document after analysis: what [`crate::Index::apply`] takes, so that the costly part happens outside its lock.
@@ -141,6 +143,11 @@ impl Prepared {
         self.document.key = key;
         self.document.seq = seq;
         self.document.space = space;
+    }
+
+    /// Gives the document its vector by the model in use beside the built-in one.
+    pub fn set_model_vector(&mut self, vector: Vec<f32>) {
+        self.document.model_vector = Some(vector);
     }
 
     /// Key of the document.

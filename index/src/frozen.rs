@@ -45,7 +45,7 @@ impl Frozen {
         let vector = query.vector.filter(|vector| vector.len() == self.state.dim && vector.iter().all(|x| x.is_finite()));
         let scale = vector.map(|vector| (self.calibration)(vector));
         let query = Query { vector, ..query.clone() };
-        let context = Context { settings: &self.settings, scale };
+        let context = Context { settings: &self.settings, scale, model: None };
         search::search(&self.state, &query, &context).0
     }
 }

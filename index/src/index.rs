@@ -8,11 +8,11 @@ use crate::lexical::{Indexer, Running, Work, open_and_reconcile};
 use crate::limits::FLUSH_WAIT_MS;
 use crate::query::Query;
 use crate::result::SearchResult;
-use crate::search::{self, Context};
-use crate::settings::{Calibration, Identity, Settings};
+use crate::search::{self, AskedModel, Context};
+use crate::settings::{Calibration, Identity, ModelLeg, Settings};
 use crate::snapshot;
 use crate::state::State;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ pub struct Index {
     work: Arc<Work>,
     dir: PathBuf,
     calibration: Calibration,
+    model: RwLock<Option<ModelLeg>>,
     running: Mutex<Option<Running>>,
     /// Held while a snapshot is written, so that only one is.
     writing: Arc<Mutex<()>>,
@@ -103,7 +104,14 @@ impl Index {
         let loaded = snapshot::load(dir, &identity, store_seq);
         let watermark = loaded.state.seq;
         let work = Arc::new(Work::new(loaded.state, identity, settings, dir.join(LEXICAL_DIR)));
-        let index = Self { work, dir: dir.to_owned(), calibration, running: Mutex::new(None), writing: Arc::default() };
+        let index = Self {
+            work,
+            dir: dir.to_owned(),
+            calibration,
+            model: RwLock::new(None),
+            running: Mutex::new(None),
+            writing: Arc::default(),
+        };
         Ok(Opened { index, watermark, rebuilt: loaded.removed })
     }
 
@@ -177,13 +185,41 @@ impl Index {
         self.work.state.write().touch(key, last_used_at_ms, use_count);
     }
 
+    /// Begins with vectors of a model beside the built-in one, or ends it with `None`; those of the one before are gone. Its vectors
+    /// come with documents and by [`Index::put_model_vectors`]; they are not in snapshots, so every opening begins without a model.
+    pub fn use_model(&self, leg: Option<ModelLeg>) {
+        let mut model = self.model.write();
+        self.work.state.write().use_model(leg.as_ref().map_or(0, |leg| leg.dim));
+        *model = leg;
+    }
+
+    /// Sets the model's vectors of documents: key, sequence of the state it is for, vector. What is at another state by now, is not there,
+    /// or is no sound vector is passed over.
+    pub fn put_model_vectors(&self, vectors: &[(u64, u64, Vec<f32>)]) {
+        let mut state = self.work.state.write();
+        for (key, seq, vector) in vectors {
+            state.put_model_vector(*key, *seq, vector);
+        }
+    }
+
+    /// Documents that have a vector of the model in use beside the built-in one.
+    pub fn model_vectors(&self) -> usize {
+        self.work.state.read().spaces.values().map(|space| space.model_vectors.len()).sum()
+    }
+
     /// Searches. Never fails: what cannot be served as usual is said in `degraded`. Blocks for a millisecond or two at 100,000
     /// documents.
     pub fn search(&self, query: &Query<'_>) -> SearchResult {
         let vector = query.vector.filter(|vector| vector.len() == self.work.identity.dim && vector.iter().all(|x| x.is_finite()));
         let scale = vector.map(|vector| (self.calibration)(vector));
+        let model = self.model.read().clone();
+        let asked = model.as_ref().zip(query.model_vector).filter(|(leg, vector)| leg.dim == vector.len());
+        let model = asked
+            .filter(|(_, vector)| vector.iter().all(|x| x.is_finite()))
+            .map(|(leg, vector)| AskedModel::new(leg, vector, scale));
+        let scale = scale.or_else(|| model.as_ref().map(|model| model.scale));
         let query = Query { vector, ..query.clone() };
-        let context = Context { settings: &self.work.settings, scale };
+        let context = Context { settings: &self.work.settings, scale, model: model.as_ref() };
         let (result, damaged) = search::search(&self.work.state.read(), &query, &context);
         if let Some(reason) = damaged {
             self.work.suspect(reason);
@@ -263,7 +299,12 @@ impl Index {
     pub fn clear(&self) -> Result<()> {
         *self.running.lock() = None;
         let _one = self.writing.lock();
-        *self.work.state.write() = State::new(self.work.identity.dim);
+        {
+            let mut state = self.work.state.write();
+            let model_dim = state.model_dim;
+            *state = State::new(self.work.identity.dim);
+            state.model_dim = model_dim;
+        }
         self.work.reset();
         fs::remove_dir_all(&self.dir)
             .or_else(|error| if error.kind() == std::io::ErrorKind::NotFound { Ok(()) } else { Err(error) })

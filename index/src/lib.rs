@@ -31,4 +31,4 @@ pub use near::Near;
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
 pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};
-pub use settings::{Calibration, Identity, Settings};
+pub use settings::{Calibration, Identity, ModelLeg, Settings};

@@ -73,6 +73,8 @@ pub struct Query<'a> {
     pub text: &'a str,
     /// Query-role embedding of the text (norm 1); `None` leaves the vector leg out.
     pub vector: Option<&'a [f32]>,
+    /// The same by the model in use beside the built-in one; `None` where there is none or it did not answer.
+    pub model_vector: Option<&'a [f32]>,
     /// Spaces searched; nothing of any other space is looked at.
     pub spaces: Vec<u32>,
     /// What hits must fulfil.

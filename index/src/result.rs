@@ -41,6 +41,8 @@ pub enum ServedBy {
     Exact,
     /// The approximate graph.
     Hnsw,
+    /// Vectors of the model in use beside the built-in one, compared exactly.
+    Model,
 }
 
 impl ServedBy {
@@ -52,6 +54,7 @@ impl ServedBy {
             Self::Forward => "forward",
             Self::Exact => "exact",
             Self::Hnsw => "hnsw",
+            Self::Model => "model",
         }
     }
 }

@@ -47,5 +47,16 @@ impl Default for Settings {
     }
 }
 
+/// A model in use beside the built-in one. Its cosines are never compared with the other's: both are taken as standard scores.
+#[derive(Clone)]
+pub struct ModelLeg {
+    /// Length of its vectors.
+    pub dim: usize,
+    /// Scale of its cosines.
+    pub calibration: Calibration,
+    /// Share of the lexical leg in the hybrid score where this model serves the other.
+    pub lexical_weight: f32,
+}
+
 /// The scale of a query vector's cosines against the model's background sample, as `|q| background.z(q)` gives it.
 pub type Calibration = Arc<dyn Fn(&[f32]) -> ZScale + Send + Sync>;

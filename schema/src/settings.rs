@@ -5,7 +5,7 @@
 /// Every section with the names of its settings.
 pub const KNOWN: &[(&str, &[&str])] = &[
     ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
-    ("embedding", &["provider"]),
+    ("embedding", &["provider", "baseUrl", "model", "apiKeyEnv", "queryPrefix", "passagePrefix", "dimension", "inputType"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),
     ("limits", &["storeCacheMib"]),

@@ -8,6 +8,7 @@ pub mod binary;
 pub mod check;
 pub mod client;
 pub mod daemon;
+pub mod embedding_server;
 pub mod gate;
 pub mod inside;
 pub mod model_server;

@@ -84,13 +84,36 @@ impl std::fmt::Debug for ModelSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmbeddingSection {
-    /// `static`: the table compiled in.
+    /// `static`: the table compiled in alone. `openai`: a server's model beside it.
     pub provider: String,
+    /// Address of the server, up to `/v1`.
+    pub base_url: Option<String>,
+    /// Name of the model.
+    pub model: Option<String>,
+    /// Environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Written before what is looked for.
+    pub query_prefix: Option<String>,
+    /// Written before what is stored.
+    pub passage_prefix: Option<String>,
+    /// Length of vectors asked for.
+    pub dimension: Option<u32>,
+    /// Whether the server is told which side a text is (`input_type`).
+    pub input_type: Option<bool>,
 }
 
 impl Default for EmbeddingSection {
     fn default() -> Self {
-        EmbeddingSection { provider: "static".to_owned() }
+        EmbeddingSection {
+            provider: "static".to_owned(),
+            base_url: None,
+            model: None,
+            api_key_env: None,
+            query_prefix: None,
+            passage_prefix: None,
+            dimension: None,
+            input_type: None,
+        }
     }
 }
 
@@ -204,10 +227,19 @@ mod tests {
                 context_tokens: Some(1),
                 max_output_tokens: Some(1),
             },
+            embedding: EmbeddingSection {
+                provider: "p".into(),
+                base_url: Some("b".into()),
+                model: Some("m".into()),
+                api_key_env: Some("e".into()),
+                query_prefix: Some("q".into()),
+                passage_prefix: Some("p".into()),
+                dimension: Some(1),
+                input_type: Some(true),
+            },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
             agent: AgentSection { steps: Some(1) },
             limits: LimitsSection { store_cache_mib: Some(1) },
-            ..FileConfig::default()
         };
         let (again, warnings) = read(&toml::to_string(&all).unwrap()).unwrap();
         assert_eq!(again, all);

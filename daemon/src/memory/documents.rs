@@ -7,7 +7,7 @@ use super::passages::passages;
 use super::times::{held_ms, occurred, told_by};
 use super::when::Told;
 use crate::limits::PASSAGES_MAX;
-use crate::store::{Reads, StoreError, WriteTx};
+use crate::store::{ModelReads, Reads, StoreError, WriteTx};
 use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
 use tiro_index::{Change, Document, Index, Prepared, Status, Voice, prepare};
@@ -66,7 +66,7 @@ fn is_among(roles: &[&str], speaker: &str) -> bool {
 }
 
 /// The text as it is searched: with the name of who said it in front, since questions name people.
-fn said<'a>(source: Option<&SourceRecord>, text: &'a str) -> Cow<'a, str> {
+pub(super) fn said<'a>(source: Option<&SourceRecord>, text: &'a str) -> Cow<'a, str> {
     match source.and_then(|s| s.speaker.as_deref()) {
         Some(speaker) if !is_among(&ROLES, speaker) => Cow::Owned(format!("{speaker}: {text}")),
         _ => Cow::Borrowed(text),
@@ -163,7 +163,16 @@ pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<C
     let vectors = tx.vectors(record.key, record.vector_version)?;
     let successor = record.superseded_by.map(|by| tx.memory(by)).transpose()?.flatten();
     let successor = successor.filter(|next| next.status != STATUS_FORGOTTEN);
-    Ok(changes(record, &tx.usage(record.key)?, &vectors, successor.as_ref()))
+    let mut changes = changes(record, &tx.usage(record.key)?, &vectors, successor.as_ref());
+    if let Some(model) = tx.embedder_in_use()? {
+        let theirs = tx.model_vectors(model, record.key, record.vector_version)?;
+        for (change, vector) in changes.iter_mut().zip(theirs) {
+            if let Change::Upsert(document) = change {
+                document.set_model_vector(vector);
+            }
+        }
+    }
+    Ok(changes)
 }
 
 /// Tells the index how often and when a memory was used.
@@ -184,10 +193,11 @@ impl Memory {
     ) -> Result<(), StoreError> {
         tx.put_memory(record, vectors)?;
         let changes = changes_of(tx, record)?;
-        let (memory, change, recorded_at_ms) = (self.clone(), record.change, record.recorded_at_ms);
+        let (memory, key, change, recorded_at_ms) = (self.clone(), record.key, record.change, record.recorded_at_ms);
         tx.after_commit(Box::new(move || {
             memory.index().apply(changes);
             memory.inner.past.wrote(change, recorded_at_ms);
+            memory.inner.leg.iter().for_each(|leg| leg.changed(key));
         }));
         Ok(())
     }

@@ -26,6 +26,7 @@ mod ledger;
 mod list;
 mod merge;
 mod merge_seen;
+mod model_leg;
 mod open;
 mod passages;
 mod past;
@@ -50,6 +51,7 @@ mod when;
 
 pub use catch_up::IndexProgress;
 pub use error::MemoryError;
+pub use model_leg::ModelChoice;
 pub use open::MemoryOptions;
 pub use secrets::find as find_secret;
 
@@ -90,6 +92,8 @@ struct Inner {
     store: Store,
     index: Arc<open::IndexSlot>,
     embedder: Arc<dyn Embedder>,
+    model: ModelChoice,
+    leg: Option<Arc<model_leg::ModelLeg>>,
     clock: SharedClock,
     decay: DecaySettings,
     stats: stats::Cache,

@@ -4,6 +4,7 @@
 //! Must not know: verbs.
 
 use super::catch_up::{IndexProgress, catch_up, feed_all, replay};
+use super::model_leg::{ModelChoice, ModelLeg};
 use super::past::Past;
 use super::{DecaySettings, Inner, Memory, MemoryError, stats};
 use crate::clock::SharedClock;
@@ -26,6 +27,8 @@ pub struct MemoryOptions {
     pub index_dir: PathBuf,
     /// The embedder.
     pub embedder: Arc<dyn Embedder>,
+    /// The model beside it.
+    pub model: ModelChoice,
     /// Source of time.
     pub clock: SharedClock,
     /// Settings of decay.
@@ -70,7 +73,7 @@ impl Memory {
     /// # Errors
     /// The store's, and `Index` when the index folder cannot be used at all.
     pub fn open(store: Store, options: MemoryOptions, progress: IndexProgress<'_>) -> Result<Memory, MemoryError> {
-        let MemoryOptions { index_dir, embedder, clock, decay, index: settings } = options;
+        let MemoryOptions { index_dir, embedder, model, clock, decay, index: settings } = options;
         let index = open_index(&store, &embedder, &index_dir, &settings)?;
         let watermark = trusted_watermark(&store, &index)?;
         catch_up(&store, &index.0, watermark, progress)?;
@@ -83,8 +86,13 @@ impl Memory {
             replaced: AtomicU64::new(0),
             rebuilding: Mutex::new(()),
         });
+        let leg = match &model {
+            ModelChoice::Embedder(embedder, lexical_weight) => Some(ModelLeg::new(Arc::clone(embedder), *lexical_weight)),
+            ModelChoice::None | ModelChoice::Broken(_) => None,
+        };
         let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
-        let memory = Memory { inner: Arc::new(Inner { store, index: slot, embedder, clock, decay, stats, in_place, past }) };
+        let inner = Inner { store, index: slot, embedder, model, leg, clock, decay, stats, in_place, past };
+        let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)
     }
@@ -114,6 +122,7 @@ impl Memory {
     pub fn close(&self) {
         *self.inner.index.stopping.lock() = true;
         self.inner.index.stop.notify_all();
+        self.inner.leg.iter().for_each(|leg| leg.stop());
         if let Err(error) = self.index().close() {
             tracing::warn!(%error, "the index was not closed in order; the next start replays more");
         }
@@ -146,6 +155,7 @@ impl Memory {
     /// The same on the writer's thread, where no write can come in between.
     fn replace_index(&self, progress: IndexProgress<'_>) -> Result<(), MemoryError> {
         self.inner.index.replaced.fetch_add(1, Ordering::SeqCst);
+        self.inner.leg.iter().for_each(|leg| leg.begin_anew());
         let fresh = self.fresh_index()?;
         feed_all(self.store(), &fresh, progress)?;
         self.swap_in(&fresh, self.store().seq())
@@ -159,6 +169,7 @@ impl Memory {
         }
         let fresh = open_index(self.store(), &self.inner.embedder, &slot.dir, &slot.settings)?.0;
         fresh.clear()?;
+        fresh.use_model(self.inner.leg.as_ref().and_then(|leg| leg.known()));
         Ok(fresh)
     }
 
@@ -168,6 +179,8 @@ impl Memory {
             tracing::info!("{note}");
         }
         *self.inner.index.current.write() = Arc::clone(fresh);
+        // Vectors kept since it was fed are not in the outbox.
+        self.inner.leg.iter().for_each(|leg| leg.look_again());
         Ok(())
     }
 

@@ -87,6 +87,10 @@ impl Memory {
     pub(super) async fn searched(&self, caller: &Caller, mut plan: Plan) -> Result<(Plan, Found), MemoryError> {
         plan.as_of_ms = plan.as_of_ms.filter(|as_of_ms| *as_of_ms < self.now_ms());
         let (who, past) = (caller.clone(), plan.as_of_ms.is_some());
+        // Vectors of that model are of what stands now.
+        if !past && plan.mode != Mode::Lexical {
+            plan.asked = self.ask_model(&plan.query).await;
+        }
         let search = move |memory: &Memory| {
             let found = memory.find(&who, &plan)?;
             Ok((plan, found))
@@ -135,6 +139,7 @@ impl Memory {
         let mut query = Query {
             text: &plan.query,
             vector: vector.as_deref(),
+            model_vector: plan.asked.vector.as_deref().map(Vec::as_slice),
             spaces: names.keys().copied().collect(),
             filter: plan.index_filter(self.now_ms()),
             spans: spans(&plan.query, plan.seen_from_ms(self.now_ms())),
@@ -169,7 +174,7 @@ impl Memory {
                 hits,
                 below_threshold: u32::try_from(answer.below_threshold).unwrap_or(u32::MAX),
                 served_by: answer.served_by.iter().map(|s| s.as_str().to_owned()).collect(),
-                degraded: answer.degraded,
+                degraded: answer.degraded.or_else(|| plan.asked.degraded.clone()),
                 seq: answer.seq,
                 spaces: names.keys().copied().collect(),
             });

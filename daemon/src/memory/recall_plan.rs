@@ -5,6 +5,7 @@
 use super::draft::{is_blank, space_name};
 use super::error::MemoryError;
 use super::filter::{Sieve, Unnamed, time};
+use super::model_leg::Asked;
 use crate::limits::{HITS_DEFAULT, HITS_MAX, QUERY_BYTES_MAX, SPACES_PER_RECALL_MAX};
 use tiro_schema::wire::memory::{Mode, RecallParams};
 
@@ -25,6 +26,8 @@ pub(super) struct Plan {
     pub token_budget: Option<u32>,
     pub explain: bool,
     pub count_use: bool,
+    /// What came of asking the model beside the built-in table.
+    pub asked: Asked,
 }
 
 impl Plan {
@@ -53,6 +56,7 @@ impl Plan {
             token_budget: params.token_budget,
             explain: params.explain.unwrap_or(false),
             count_use: params.use_.unwrap_or(false),
+            asked: Asked::default(),
         })
     }
 }
@@ -87,6 +91,7 @@ impl Default for Plan {
             token_budget: None,
             explain: false,
             count_use: false,
+            asked: Asked::default(),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod assemble;
 pub mod discover;
+mod embed;
 mod error;
 mod openai;
 mod provider;
@@ -16,6 +17,7 @@ mod secret;
 mod sse;
 
 pub use assemble::{Assembler, CallDelta};
+pub use embed::{Embedding, OpenAiEmbedder, OpenAiEmbedderConfig, TextEmbedder, TextSide};
 pub use error::{ErrorClass, ModelError};
 pub use openai::{OpenAi, OpenAiConfig, Timeouts};
 pub use provider::{ModelEvent, ModelStream, Provider};

@@ -49,6 +49,7 @@ pub fn status(reception: &Reception, _params: Value) -> Result<Value, ErrorObjec
         store,
         model: service.map_or_else(|| facts.model.clone(), |service| service.harness.model().state()),
         embedder: service.map(|service| service.embedder.clone()).unwrap_or_default(),
+        embedding: service.and_then(|service| service.memory.embedding_state()),
         resident_bytes: resident_bytes(),
         store_bytes: service.map(|service| service.store.stats().file_bytes),
         index_bytes: service.map(|service| service.memory.index_bytes()),

@@ -178,6 +178,11 @@ fn lines() -> String {
     line(all, tables::IDEMPOTENCY_EXPIRY, &super::keys::time_32(5, &[7; 32]), &());
     line(all, tables::CONFLICTS, &super::keys::u32_u64(3, 11), &conflict());
     line(all, tables::CONFLICT_MEMORIES, &super::keys::u64_u64(5, 11), &3_u32);
+    let vector = VectorRecord { values: vec![0.5, -1.0] };
+    line(all, tables::MODEL_VECTORS, &super::keys::model_passage(1, 5, 1, 0), &vector);
+    let embedder = EmbedderRecord { id: "openai/e5".into(), dimension: 2, created_at_ms: 3 };
+    line(all, tables::EMBEDDERS, &super::keys::u32(1), &embedder);
+    line(all, tables::MODEL_BACKGROUNDS, &super::keys::u32_u32(1, 7), &vector);
     lines
 }
 
@@ -291,6 +296,9 @@ mod mirror {
 
     #[derive(SchemaWrite, SchemaRead)]
     pub struct Vector(Vec<f32>);
+
+    #[derive(SchemaWrite, SchemaRead)]
+    pub struct Embedder(String, u32, i64);
 }
 
 // STORE-3: the format outlives the crate that writes it
@@ -310,4 +318,6 @@ fn wincode_reads_and_writes_the_same_bytes() {
     same!(tables::SETTINGS, store(), mirror::Store);
     same!(tables::IDEMPOTENCY, idempotency(), mirror::Idempotency);
     same!(tables::VECTORS, VectorRecord { values: vec![0.5, -1.0] }, mirror::Vector);
+    let embedder = EmbedderRecord { id: "openai/e5".into(), dimension: 2, created_at_ms: 3 };
+    same!(tables::EMBEDDERS, embedder, mirror::Embedder);
 }

@@ -49,6 +49,16 @@ pub(super) fn passage(key: u64, version: u32, passage: u16) -> [u8; 14] {
     join(&[&key.to_be_bytes(), &version.to_be_bytes(), &passage.to_be_bytes()])
 }
 
+/// Model, memory key, version, passage.
+pub(super) fn model_passage(model: u32, key: u64, version: u32, passage: u16) -> [u8; 18] {
+    join(&[&model.to_be_bytes(), &key.to_be_bytes(), &version.to_be_bytes(), &passage.to_be_bytes()])
+}
+
+/// Two u32.
+pub(super) fn u32_u32(a: u32, b: u32) -> [u8; 8] {
+    join(&[&a.to_be_bytes(), &b.to_be_bytes()])
+}
+
 /// Session, time, turn.
 pub(super) fn session_turn(session: u64, at_ms: i64, turn: &[u8; 16]) -> [u8; 32] {
     join(&[&session.to_be_bytes(), &time(at_ms), turn])

@@ -176,7 +176,7 @@ impl ReadTx {
 
     /// The open table; none where an earlier build made the file and nothing was written to the table since.
     fn table(&self, table: Table) -> Result<Option<&ReadOnlyTable<&'static [u8], &'static [u8]>>, StoreError> {
-        let cell = &self.tables[usize::from(table.tag)];
+        let Some(cell) = table.place().and_then(|place| self.tables.get(place)) else { return Ok(None) };
         if cell.get().is_none() {
             let definition: Definition = table.definition();
             match self.transaction.open_table(definition) {

@@ -13,7 +13,7 @@ pub(super) type Definition = TableDefinition<'static, &'static [u8], &'static [u
 pub struct Table {
     /// Its name in the file.
     pub name: &'static str,
-    /// Its place in [`ALL`] and its mark in the checksums.
+    /// Its mark in the checksums; [`ALL`] is in the order of tags.
     pub tag: u8,
     /// Version of its records.
     pub version: u8,
@@ -23,6 +23,12 @@ impl Table {
     /// Whether a file of an earlier build may be without it.
     pub(super) const fn is_added(self) -> bool {
         self.tag > FIRST_TABLES_TAG_MAX
+    }
+
+    /// Its place in [`ALL`].
+    pub(super) fn place(self) -> Option<usize> {
+        let first = usize::from(self.tag);
+        if !self.is_added() { Some(first) } else { ALL.iter().position(|table| table.tag == self.tag) }
     }
 
     /// Its redb definition.
@@ -86,6 +92,12 @@ tables! {
     CONFLICTS = 21, "conflicts", 1;
     /// (memory key u64, conflict key u64) → u32, the space of the conflict.
     CONFLICT_MEMORIES = 22, "conflict_memories", 1;
+    /// (model u32, memory key u64, version u32, passage u16) → `VectorRecord`: what a model beside the built-in table made of a passage.
+    MODEL_VECTORS = 40, "model_vectors", 1;
+    /// Number of a model u32 → `EmbedderRecord`.
+    EMBEDDERS = 41, "embedders", 1;
+    /// (model u32, place u32) → `VectorRecord`: what the model made of the background sample's texts, in their order.
+    MODEL_BACKGROUNDS = 42, "model_backgrounds", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.
@@ -95,6 +107,8 @@ pub const FIRST_TABLES_TAG_MAX: u8 = 20;
 pub const SETTING_STORE: &str = "store";
 /// Setting under which the newest sequence stands.
 pub const SETTING_SEQ: &str = "seq";
+/// Setting that holds the number of the model whose vectors are in use beside the built-in table's (u32, big-endian); empty for none.
+pub const SETTING_EMBEDDER: &str = "embedder";
 /// Setting under which the `AuditHeadRecord` stands.
 pub const SETTING_AUDIT: &str = "audit";
 
@@ -103,10 +117,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_places_and_names_are_apart() {
+    fn tags_rise_and_names_are_apart() {
         for (i, a) in ALL.iter().enumerate() {
-            assert_eq!(usize::from(a.tag), i);
-            assert!(ALL[i + 1..].iter().all(|b| b.name != a.name), "{}", a.name);
+            assert!(a.is_added() || usize::from(a.tag) == i);
+            assert_eq!(a.place(), Some(i));
+            assert!(ALL[i + 1..].iter().all(|b| b.name != a.name && b.tag > a.tag), "{}", a.name);
         }
     }
 }

@@ -111,6 +111,16 @@ impl<'a> Cross<'a> {
             });
             Ok(())
         })?;
+        self.each(tables::MODEL_VECTORS, cancelled, &mut |cross, row, _| {
+            let (model, key) = (keys::u32_at(row, 0).unwrap_or(0), keys::u64_at(row, 4).unwrap_or(0));
+            let current = cross.view.memory_current_version(key)?;
+            let known = cross.view.row(tables::EMBEDDERS, &keys::u32(model))?.is_some();
+            cross.expect(
+                known && current.is_some_and(|current| keys::u32_at(row, 12).is_some_and(|version| version <= current)),
+                || format!("a vector of model {model} belongs to memory {key}, and there is no such model, memory or version"),
+            );
+            Ok(())
+        })?;
         self.each(tables::USAGE, cancelled, &mut |cross, row, _| {
             let key = keys::u64_at(row, 0).unwrap_or(0);
             let known = cross.view.memory_current_version(key)?.is_some();

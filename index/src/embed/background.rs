@@ -38,9 +38,21 @@ pub struct Background {
 impl Background {
     /// Embeds the sample.
     pub fn of(embedder: &dyn Embedder) -> Self {
-        let texts: Vec<&str> = SAMPLE.lines().filter(|line| !line.is_empty()).collect();
+        let texts: Vec<&str> = Self::texts().collect();
         let vectors = |kind| embedder.embed_many(Role::Passage(kind), &texts).into_iter().flatten().flatten().collect();
         Self { dimension: embedder.dimension(), turns: vectors(PassageKind::Turn), facts: vectors(PassageKind::Fact) }
+    }
+
+    /// The texts of the sample, in order.
+    pub fn texts() -> impl Iterator<Item = &'static str> {
+        SAMPLE.lines().filter(|line| !line.is_empty())
+    }
+
+    /// The sample of a model that knows one kind of passage, from what it made of [`texts`](Self::texts). Vectors of another length are
+    /// left out.
+    pub fn of_vectors<'a>(dimension: usize, vectors: impl IntoIterator<Item = &'a [f32]>) -> Self {
+        let rows: Vec<f32> = vectors.into_iter().filter(|vector| vector.len() == dimension).flatten().copied().collect();
+        Self { dimension, facts: rows.clone(), turns: rows }
     }
 
     /// Texts in the sample that the model has a vector for.

@@ -2,8 +2,8 @@
 //! It must not know of spaces, memories or indexes.
 //!
 //! What stands here is synchronous and cannot fail: models that embed in microseconds, within a write or a query. Embedders behind a network or a
-//! long computation come with their own asynchronous seam (they fail, they lag, their vectors follow the write); they will hand over vectors
-//! of the same shape with the same three facts beside them: model id, dimension, background.
+//! long computation have an asynchronous seam of the daemon's (they fail, they lag, their vectors follow the write); they hand over vectors
+//! of the same shape with the same three facts beside them: model id, dimension, background. See [`crate::ModelLeg`].
 
 mod background;
 mod ranges;

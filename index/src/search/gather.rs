@@ -87,7 +87,7 @@ fn legs(gathering: &Gathering<'_>, view: &View<'_>, bm25: &Bm25, result: &mut Se
         trouble = leg.trouble;
         found.extend(leg.found.into_iter().map(|(slot, score)| Found { slot, bm25: Some(score), cosine: None }));
     }
-    if let Some(vector) = query.vector.filter(|_| query.mode != Mode::Lexical) {
+    if let Some(vector) = gathering.context.vector(query) {
         let leg = view.by_vector(vector, limit);
         note(result, &leg);
         found.extend(leg.found.into_iter().map(|(slot, score)| Found { slot, bm25: None, cosine: Some(score) }));
@@ -115,8 +115,7 @@ fn note(result: &mut SearchResult, leg: &Leg) {
 impl Gathering<'_> {
     /// Cosines of some slots, none where the search uses no vectors.
     fn cosines(&self, view: &View<'_>, slots: &[u32]) -> Vec<Option<f32>> {
-        let vector = self.query.vector.filter(|_| self.query.mode != Mode::Lexical);
-        vector.map(|vector| view.space.vectors.cosines(vector, slots)).unwrap_or_default()
+        self.context.vector(self.query).map(|vector| view.cosines(vector, slots)).unwrap_or_default()
     }
 
     /// A document with the features that need nothing but itself and the query; its windows are itself.

@@ -2,6 +2,7 @@
 
 use super::bm25::Bm25;
 use super::filter::Eligible;
+use super::model::AskedModel;
 use crate::lexical::Question;
 use crate::limits::GRAPH_WALK_NODES;
 use crate::result::ServedBy;
@@ -17,6 +18,8 @@ pub(crate) struct View<'a> {
     pub(crate) eligible: &'a Eligible<'a>,
     /// The eligible documents, where they are few enough to look at each.
     few: Option<Vec<u32>>,
+    /// The query to the model in use beside the built-in one.
+    model: Option<&'a AskedModel<'a>>,
 }
 
 /// What a leg brought.
@@ -31,12 +34,29 @@ pub(crate) struct Leg {
 impl<'a> View<'a> {
     /// Looks at a space; decides whether its eligible documents are few.
     pub(crate) fn new(state: &'a State, number: u32, space: &'a Space, eligible: &'a Eligible<'a>, few_max: usize) -> Self {
-        let mut view = Self { state, number, space, eligible, few: None };
+        let mut view = Self { state, number, space, eligible, few: None, model: None };
         if space.len() <= few_max || !eligible.is_plain() {
             let few: Vec<u32> = view.eligible_slots().map(|(at, _)| at).take(few_max + 1).collect();
             view.few = (few.len() <= few_max).then_some(few);
         }
         view
+    }
+
+    /// The same, with vectors of the model beside the built-in one.
+    pub(crate) fn with(self, model: Option<&'a AskedModel<'a>>) -> Self {
+        Self { model, ..self }
+    }
+
+    /// Cosines of some slots to the query, by the model that knows the slot, on the scale of `vector`'s model.
+    pub(crate) fn cosines(&self, vector: &[f32], slots: &[u32]) -> Vec<Option<f32>> {
+        let mut cosines = self.space.vectors.cosines(vector, slots);
+        if let Some(model) = self.model {
+            let theirs = self.space.model_vectors.cosines(model.vector, slots);
+            for (cosine, own) in cosines.iter_mut().zip(theirs).filter(|(_, own)| own.is_some()) {
+                *cosine = own.map(|own| model.on_scale(own));
+            }
+        }
+        cosines
     }
 
     fn eligible_slots(&self) -> impl Iterator<Item = (u32, &Slot)> {
@@ -92,6 +112,32 @@ impl<'a> View<'a> {
 
     /// The documents nearest to a vector.
     pub(crate) fn by_vector(&self, vector: &[f32], limit: usize) -> Leg {
+        match self.model {
+            Some(model) => self.by_model(model, vector, limit),
+            None => self.by_builtin(vector, limit),
+        }
+    }
+
+    /// The same by the model beside the built-in one, and by the built-in one where that has no vector yet.
+    fn by_model(&self, model: &AskedModel<'_>, vector: &[f32], limit: usize) -> Leg {
+        let theirs = &self.space.model_vectors;
+        let eligible = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
+        let near = theirs.scan(model.vector, limit, eligible);
+        let mut leg = Leg { served_by: vec![ServedBy::Model], ..Leg::default() };
+        let slots: Vec<u32> = near.iter().map(|one| one.0).collect();
+        leg.found = slots.iter().zip(self.cosines(vector, &slots)).filter_map(|(&at, cosine)| Some((at, cosine?))).collect();
+        if theirs.len() < self.space.vectors.len() && !vector.is_empty() {
+            let rest = self.space.vectors.scan(vector, limit, |at| !theirs.contains(at) && eligible(at));
+            if !rest.is_empty() {
+                leg.served_by.push(ServedBy::Exact);
+                leg.found.extend(rest);
+            }
+        }
+        keep_best(&mut leg.found, limit);
+        leg
+    }
+
+    fn by_builtin(&self, vector: &[f32], limit: usize) -> Leg {
         if let Some(few) = self.few.as_ref().filter(|few| few.len() * 4 < self.space.vectors.len()) {
             return Leg { found: self.nearest_of(vector, few, limit), served_by: vec![ServedBy::Exact], trouble: None };
         }

@@ -8,15 +8,17 @@ mod filter;
 mod fuse;
 mod gather;
 mod legs;
+mod model;
 mod nearest;
 mod rank;
 mod weights;
 
+pub(crate) use model::AskedModel;
 pub(crate) use nearest::nearest;
 pub use weights::{WEIGHTS, Weights};
 
 use crate::embed::ZScale;
-use crate::query::Query;
+use crate::query::{Mode, Query};
 use crate::result::SearchResult;
 use crate::settings::Settings;
 use crate::state::State;
@@ -31,13 +33,23 @@ pub(crate) struct Context<'a> {
     pub(crate) settings: &'a Settings,
     /// Scale of the query's cosines, where it has a vector.
     pub(crate) scale: Option<ZScale>,
+    /// The query to the model in use beside the built-in one, where there is one and it answered.
+    pub(crate) model: Option<&'a AskedModel<'a>>,
+}
+
+impl Context<'_> {
+    /// The query vector of the built-in model; an empty one where only the model beside it has one; none where vectors do not count.
+    fn vector<'q>(&self, query: &Query<'q>) -> Option<&'q [f32]> {
+        let vector = query.vector.or_else(|| self.model.map(|_| &[] as &[f32]));
+        vector.filter(|_| query.mode != Mode::Lexical)
+    }
 }
 
 /// Searches the state. The second value says what is wrong with the full-text index, where reading it failed.
 pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) -> (SearchResult, Option<String>) {
     let mut damaged = None;
     let tokens = query_tokens(query.text);
-    let weights = Weights::of_share(context.settings.lexical_weight);
+    let weights = Weights::of_share(context.model.map_or(context.settings.lexical_weight, |model| model.lexical_weight));
     let gathering = Gathering { query, tokens: &tokens, context, weights, unspaced: has_unspaced(query.text) };
     let content = tokens.iter().any(|token| token.kind != Kind::Function);
     let mut result = SearchResult { seq: state.seq, degraded: degraded(state), ..SearchResult::default() };
@@ -48,12 +60,15 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
     spaces.dedup();
     for number in spaces {
         if let Some(space) = state.spaces.get(&number) {
-            let view = View::new(state, number, space, &eligible, context.settings.direct_documents_max);
+            let view = View::new(state, number, space, &eligible, context.settings.direct_documents_max).with(context.model);
             let trouble = gather(&gathering, &view, &mut candidates, &mut result);
             damaged = damaged.or(trouble);
         }
     }
     rank(state, query, content, candidates, &mut result);
+    if let Some(model) = context.model {
+        model.show_own(state, &mut result.hits);
+    }
     if let Some(reason) = &damaged {
         result.degraded =
             Some(format!("the full-text index is damaged ({reason}) and is being rebuilt; documents are read from memory"));

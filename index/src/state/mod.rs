@@ -9,6 +9,7 @@ pub(crate) mod tokens;
 
 use crate::document::{Change, Prepared};
 use crate::lexical::Reader;
+use crate::vector::Block;
 use hash::NumberMap;
 use slot::{Lexical, Slot};
 use space::Space;
@@ -20,6 +21,8 @@ use std::sync::Arc;
 pub(crate) struct State {
     /// Length of vectors.
     pub(crate) dim: usize,
+    /// Length of the vectors of the model in use beside; 0 for none.
+    pub(crate) model_dim: usize,
     /// Documents by space.
     pub(crate) spaces: NumberMap<u32, Space>,
     by_key: NumberMap<u64, (u32, u32)>,
@@ -111,16 +114,41 @@ impl State {
         true
     }
 
-    fn upsert(&mut self, prepared: Prepared) -> bool {
+    fn upsert(&mut self, mut prepared: Prepared) -> bool {
         let (key, seq, space) = (prepared.key(), prepared.seq(), prepared.document.space);
+        let model_vector = prepared.document.model_vector.take();
         if self.document(key).is_some_and(|old| old.seq >= seq) {
-            return false;
+            return model_vector.is_some_and(|vector| self.put_model_vector(key, seq, &vector));
         }
         let there = self.take(key).is_some_and(|old| old.lexical != Lexical::Absent) | self.removed.remove(&key);
         let (mut slot, vector) = Slot::of(prepared);
         slot.lexical = if there { Lexical::Outdated } else { Lexical::Absent };
         self.insert(space, slot, vector.as_deref());
+        if let Some(vector) = model_vector {
+            self.put_model_vector(key, seq, &vector);
+        }
         true
+    }
+
+    /// Begins with vectors of another model beside the built-in one: those of the one before are gone. 0 is no model.
+    pub(crate) fn use_model(&mut self, dim: usize) {
+        self.model_dim = dim;
+        for space in self.spaces.values_mut() {
+            space.model_vectors = Block::new(dim);
+        }
+    }
+
+    /// Sets the model's vector of a document, unless the document is at another state by now. A vector that is not sound counts as none.
+    pub(crate) fn put_model_vector(&mut self, key: u64, seq: u64, vector: &[f32]) -> bool {
+        let Some((number, at)) = self.locate(key).filter(|_| self.model_dim > 0) else { return false };
+        let dim = self.model_dim;
+        let Some(space) = self.spaces.get_mut(&number).filter(|space| space.slot(at).is_some_and(|slot| slot.seq == seq)) else {
+            return false;
+        };
+        if space.model_vectors.dimension() != dim {
+            space.model_vectors = Block::new(dim);
+        }
+        space.model_vectors.put(at, vector).is_ok()
     }
 
     /// Puts a document in that is known to be absent.

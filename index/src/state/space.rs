@@ -21,6 +21,8 @@ pub(crate) struct Space {
     queued: Vec<bool>,
     /// Vectors by slot.
     pub(crate) vectors: Block,
+    /// The same of the model in use beside the built-in one; not in snapshots.
+    pub(crate) model_vectors: Block,
     pub(crate) statistics: Statistics,
     /// Who stands beside whom in a conversation.
     pub(crate) threads: Threads,
@@ -147,6 +149,7 @@ impl Space {
             overlay: Vec::new(),
             queued: Vec::new(),
             vectors: Block::new(dim),
+            model_vectors: Block::new(0),
             statistics: Statistics::default(),
             threads: Threads::default(),
             approximate: Approximate::default(),
@@ -161,7 +164,17 @@ impl Space {
         let free = (0..slots.len() as u32).filter(|&at| slots[at as usize].is_none()).collect();
         let queued = vec![false; slots.len()];
         let approximate = Approximate::default();
-        let mut space = Self { slots, free, overlay: Vec::new(), queued, vectors, statistics, threads, approximate };
+        let mut space = Self {
+            slots,
+            free,
+            overlay: Vec::new(),
+            queued,
+            vectors,
+            model_vectors: Block::new(0),
+            statistics,
+            threads,
+            approximate,
+        };
         space.rebuild_overlay();
         space
     }
@@ -217,6 +230,7 @@ impl Space {
         if self.vectors.remove(at) {
             self.approximate.remove(at);
         }
+        self.model_vectors.remove(at);
         Some(slot)
     }
 
@@ -258,6 +272,7 @@ impl Space {
             + (self.free.capacity() + self.overlay.capacity()) * 4
             + self.vectors.memory_bytes()
             + self.threads.memory_bytes()
+            + self.model_vectors.memory_bytes()
             + self.statistics.frequencies.capacity() * 9
             + self.approximate.graph.as_ref().map_or(0, |graph| graph.memory_bytes())
     }

@@ -112,3 +112,14 @@ pub struct VectorRecord {
     /// Its components.
     pub values: Vec<f32>,
 }
+
+/// A model that makes vectors beside the built-in table's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbedderRecord {
+    /// Names provider, model, prefixes and dimension asked for: vectors of different ids are never compared.
+    pub id: String,
+    /// Length of its vectors.
+    pub dimension: u32,
+    /// When it was first used, Unix ms.
+    pub created_at_ms: i64,
+}

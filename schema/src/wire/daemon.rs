@@ -51,6 +51,28 @@ result! {
 }
 
 result! {
+    /// Vectors of the model that `[embedding]` names beside the built-in table.
+    #[derive(Default)]
+    EmbeddingState {
+        /// The model's id; empty when it cannot be used.
+        model: String,
+        /// Where it is, without credentials.
+        location: String,
+        /// `preparing`, `embedding`, `ready`, `waiting` (it does not answer), `givenUp`, `unusable`.
+        state: String,
+        /// Documents that have its vector; the built-in table's serve the others.
+        done: u64,
+        /// Documents in all.
+        total: u64,
+        /// Memories whose vectors were refused at the door.
+        refused: u64,
+        /// Why it does not go on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trouble: Option<String>,
+    }
+}
+
+result! {
     /// Result of `daemon/status`.
     StatusResult {
         /// The daemon.
@@ -76,6 +98,9 @@ result! {
         model: ModelState,
         /// The embedder's model id.
         embedder: String,
+        /// The model beside the built-in table; absent where the table serves alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        embedding: Option<EmbeddingState>,
         /// Resident memory in bytes.
         resident_bytes: u64,
         /// Bytes of the store file; absent while it opens.

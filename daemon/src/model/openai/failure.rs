@@ -6,7 +6,7 @@ use crate::limits;
 use crate::model::error::{ErrorClass, ModelError};
 
 /// A failed HTTP answer: status, `Retry-After` and as much of the body as was read.
-pub(super) fn from_response(status: u16, retry_after: Option<&str>, body: &[u8]) -> ModelError {
+pub(in crate::model) fn from_response(status: u16, retry_after: Option<&str>, body: &[u8]) -> ModelError {
     let text = String::from_utf8_lossy(body);
     let parsed = serde_json::from_str::<Value>(&text).unwrap_or(Value::Null);
     let inner = parsed.get("error").filter(|e| !e.is_null()).unwrap_or(&parsed);
@@ -72,7 +72,7 @@ fn capped(said: &str) -> String {
 }
 
 /// A failure below HTTP. `url` is the shown form.
-pub(super) fn from_transport(error: &reqwest::Error, url: &str) -> ModelError {
+pub(in crate::model) fn from_transport(error: &reqwest::Error, url: &str) -> ModelError {
     let (class, what) = if error.is_timeout() {
         (ErrorClass::Timeout, "timed out")
     } else if error.is_builder() {

@@ -4,7 +4,7 @@
 mod accumulate;
 mod attempt;
 mod body;
-mod failure;
+pub(super) mod failure;
 mod wire;
 
 use std::sync::Arc;
