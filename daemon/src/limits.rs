@@ -297,6 +297,11 @@ pub const EMBED_SCAN_MEMORIES: usize = 256;
 /// Rows of a model that is no longer used taken out in one commit.
 pub const EMBED_REMOVED_ROWS: usize = 2_048;
 
+/// Hits that a re-ranker orders anew.
+pub const RERANK_HITS_MAX: usize = 20;
+/// Time a recall waits for a re-ranker; after it, the hits stay in their own order.
+pub const RERANK_MS_MAX: u64 = 500;
+
 // Agent.
 
 /// Model calls with tools in one turn, unless the turn's budget says otherwise.

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions, ModelChoice};
 use crate::model::discover::{ModelConfig, usual_probes};
-use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig};
+use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig, Reranker, ScriptedReranker};
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
@@ -96,6 +96,7 @@ impl Rooms {
             index_dir: config.places.data_dir.join(INDEX_DIR),
             embedder: embedder.clone(),
             model: model_beside(config, seams),
+            reranker: reranker(config),
             clock: seams.clock.clone(),
             decay: DecaySettings::default(),
             index: index_settings(config),
@@ -181,6 +182,20 @@ fn discovery(config: &Config, seams: &Seams) -> Discovery {
 
 /// Share of the lexical leg beside a model that is stronger than the built-in table, unless the configuration says otherwise.
 const LEXICAL_WEIGHT_BESIDE_MODEL: f32 = 0.4;
+
+/// What orders the best hits anew, as `[reranker]` says: nothing, unless a script is named.
+fn reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
+    let section = &config.file.reranker;
+    match (section.provider.as_deref()?, &section.script) {
+        ("scripted", Some(script)) => match ScriptedReranker::from_file(&config.places.config_dir.join(script)) {
+            Ok(reranker) => return Some(Arc::new(reranker)),
+            Err(error) => tracing::warn!(%error, "no re-ranker"),
+        },
+        ("scripted", None) => tracing::warn!("no re-ranker: provider `scripted` needs `script`"),
+        (other, _) => tracing::warn!("no re-ranker: provider `{other}` is unknown; known: scripted"),
+    }
+    None
+}
 
 /// The model beside the built-in table, as `[embedding]` says.
 fn model_beside(config: &Config, seams: &Seams) -> ModelChoice {

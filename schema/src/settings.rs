@@ -6,6 +6,7 @@
 pub const KNOWN: &[(&str, &[&str])] = &[
     ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
     ("embedding", &["provider", "baseUrl", "model", "apiKeyEnv", "queryPrefix", "passagePrefix", "dimension", "inputType"]),
+    ("reranker", &["provider", "script"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),
     ("limits", &["storeCacheMib"]),

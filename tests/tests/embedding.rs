@@ -273,3 +273,36 @@ fn the_key_comes_from_the_environment() {
     assert_eq!(state["state"], "unusable");
     assert!(state["trouble"].as_str().unwrap().contains("TEST_EMBEDDING_KEY"), "{state}");
 }
+
+fn reranked(script: &str) -> (TestDaemon, Rpc) {
+    let daemon =
+        DaemonSetup::new().config("[model]\nprovider = \"none\"\n[reranker]\nprovider = \"scripted\"\nscript = \"r.json\"\n");
+    let mut daemon = daemon.prepare();
+    std::fs::write(daemon.home().join("r.json"), script).unwrap();
+    daemon.start();
+    let mut rpc = daemon.rpc();
+    for n in 0..30 {
+        check::remember(&mut rpc, &format!("the harbour ferry leaves from pier {n}"));
+    }
+    (daemon, rpc)
+}
+
+// MEM-3: a re-ranker orders the best twenty, says so, and is not waited for long. No weights of a real one are in the registries: a stand-in
+#[test]
+fn a_re_ranker_orders_the_best_hits_and_is_never_waited_for_long() {
+    let (_daemon, mut rpc) = reranked(r#"{"ferry": 1, "pier 7": 5, "pier 3": 3}"#);
+    let plain = recalled(&mut rpc, "pier 3 ferry");
+    assert!(served_by(&plain).contains(&"reranker") && plain.get("degraded").is_none(), "{plain}");
+    assert_eq!(plain["hits"].as_array().unwrap().len(), 5, "as many as asked for: {plain}");
+    let twenty: Value = rpc.ask("memory/recall", json!({"query": "the ferry of pier 7", "limit": 30, "threshold": 0}));
+    let texts: Vec<&str> = twenty["hits"].as_array().unwrap().iter().filter_map(|hit| hit["text"].as_str()).collect();
+    assert_eq!(texts[0], "the harbour ferry leaves from pier 7", "{texts:?}");
+    assert!(texts.len() == 30, "{texts:?}");
+    let (_late, mut rpc) = reranked(r#"{"delayMs": 60000, "pier 7": 5}"#);
+    let began = Instant::now();
+    let answer = recalled(&mut rpc, "pier 3 ferry");
+    assert!(began.elapsed() < Duration::from_secs(10), "a recall waited");
+    assert_eq!(first_text(&answer), "the harbour ferry leaves from pier 3", "{answer}");
+    assert!(!served_by(&answer).contains(&"reranker"), "{answer}");
+    assert!(answer["degraded"].as_str().is_some_and(|said| said.contains("re-ranker")), "{answer}");
+}

@@ -36,6 +36,8 @@ pub struct FileConfig {
     pub model: ModelSection,
     /// `[embedding]`.
     pub embedding: EmbeddingSection,
+    /// `[reranker]`.
+    pub reranker: RerankerSection,
     /// `[memory]`.
     pub memory: MemorySection,
     /// `[agent]`.
@@ -115,6 +117,16 @@ impl Default for EmbeddingSection {
             input_type: None,
         }
     }
+}
+
+/// What orders the best hits anew.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RerankerSection {
+    /// `scripted`, for tests and trials; none when absent. No weights of a real one come with this build.
+    pub provider: Option<String>,
+    /// `scripted`: the file that maps words to scores.
+    pub script: Option<PathBuf>,
 }
 
 /// How memory is searched.
@@ -237,6 +249,7 @@ mod tests {
                 dimension: Some(1),
                 input_type: Some(true),
             },
+            reranker: RerankerSection { provider: Some("p".into()), script: Some("s".into()) },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
             agent: AgentSection { steps: Some(1) },
             limits: LimitsSection { store_cache_mib: Some(1) },

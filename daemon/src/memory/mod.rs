@@ -36,6 +36,7 @@ mod recall;
 mod recall_plan;
 mod remember;
 mod remember_many;
+mod rerank;
 mod resolve;
 mod resolve_conflict;
 pub mod secrets;
@@ -94,6 +95,7 @@ struct Inner {
     embedder: Arc<dyn Embedder>,
     model: ModelChoice,
     leg: Option<Arc<model_leg::ModelLeg>>,
+    reranker: Option<Arc<dyn crate::model::Reranker>>,
     clock: SharedClock,
     decay: DecaySettings,
     stats: stats::Cache,

@@ -29,6 +29,8 @@ pub struct MemoryOptions {
     pub embedder: Arc<dyn Embedder>,
     /// The model beside it.
     pub model: ModelChoice,
+    /// What orders the best hits anew, if anything.
+    pub reranker: Option<Arc<dyn crate::model::Reranker>>,
     /// Source of time.
     pub clock: SharedClock,
     /// Settings of decay.
@@ -73,7 +75,7 @@ impl Memory {
     /// # Errors
     /// The store's, and `Index` when the index folder cannot be used at all.
     pub fn open(store: Store, options: MemoryOptions, progress: IndexProgress<'_>) -> Result<Memory, MemoryError> {
-        let MemoryOptions { index_dir, embedder, model, clock, decay, index: settings } = options;
+        let MemoryOptions { index_dir, embedder, model, reranker, clock, decay, index: settings } = options;
         let index = open_index(&store, &embedder, &index_dir, &settings)?;
         let watermark = trusted_watermark(&store, &index)?;
         catch_up(&store, &index.0, watermark, progress)?;
@@ -91,7 +93,7 @@ impl Memory {
             ModelChoice::None | ModelChoice::Broken(_) => None,
         };
         let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
-        let inner = Inner { store, index: slot, embedder, model, leg, clock, decay, stats, in_place, past };
+        let inner = Inner { store, index: slot, embedder, model, leg, reranker, clock, decay, stats, in_place, past };
         let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)

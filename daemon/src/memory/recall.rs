@@ -91,12 +91,17 @@ impl Memory {
         if !past && plan.mode != Mode::Lexical {
             plan.asked = self.ask_model(&plan.query).await;
         }
+        let wanted = plan.limit;
+        plan.limit = if past { wanted } else { self.hits_for_rerank(wanted) };
         let search = move |memory: &Memory| {
             let found = memory.find(&who, &plan)?;
             Ok((plan, found))
         };
         if !past {
-            return self.in_place(search).await;
+            let (mut plan, mut found) = self.in_place(search).await?;
+            plan.limit = wanted;
+            self.rerank(&plan, wanted, &mut found).await;
+            return Ok((plan, found));
         }
         let _turn = self.inner.past.turn.acquire().await.map_err(|_| MemoryError::Lost)?;
         let done = self.blocking(search).await?;

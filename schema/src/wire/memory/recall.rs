@@ -231,7 +231,7 @@ result! {
         strength: Open<Strength>,
         /// Sequence token of the view that answered.
         seq: String,
-        /// What answered: `tantivy`, `overlay`, `forward`, `exact`, `hnsw`, `model`.
+        /// What answered: `tantivy`, `overlay`, `forward`, `exact`, `hnsw`, `model`, `reranker`.
         served_by: Vec<String>,
         /// Why the answer may be less than whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
