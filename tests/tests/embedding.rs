@@ -281,9 +281,8 @@ fn reranked(script: &str) -> (TestDaemon, Rpc) {
     std::fs::write(daemon.home().join("r.json"), script).unwrap();
     daemon.start();
     let mut rpc = daemon.rpc();
-    for n in 0..30 {
-        check::remember(&mut rpc, &format!("the harbour ferry leaves from pier {n}"));
-    }
+    let text = |n| json!({"text": format!("the harbour ferry leaves from pier {n}"), "verbatim": true});
+    let _: Value = rpc.ask("memory/rememberMany", json!({"items": (0..30).map(text).collect::<Vec<_>>()}));
     (daemon, rpc)
 }
 
