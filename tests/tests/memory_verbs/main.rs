@@ -12,6 +12,7 @@ mod many;
 mod merge;
 mod pages;
 mod pairs;
+mod proof;
 mod remember;
 mod spaces;
 mod transfer;
