@@ -426,3 +426,15 @@ pub const TURN_RECALL_MS_MAX: u64 = 3_000;
 pub const CONTEXT_SHORTENED_MAX: u32 = 2;
 /// Temperature of calls that choose what to do.
 pub const AGENT_TEMPERATURE_CHOOSING: f32 = 0.5;
+/// Texts of recent recalls by which the write gate knows what comes back.
+pub const GATE_RECALLED_TEXTS_MAX: usize = 256;
+/// Words of one such text that are held; a Han character is one.
+pub const GATE_RECALLED_WORDS_MAX: usize = 256;
+/// Words of a recalled text in a row that count as recalled where they are not the whole of it.
+pub const GATE_RECALLED_RUN_WORDS_MIN: usize = 16;
+/// Spaces whose refusals are counted.
+pub const GATE_SPACES_COUNTED_MAX: usize = 1_024;
+/// Memories among which those are chosen that stand in a context whatever is asked.
+pub const STANDING_CANDIDATES_MAX: usize = 128;
+/// Percent of a context's tokens for what stands whatever is asked.
+pub const CONTEXT_SHARE_STANDING_PERCENT: u32 = 33;

@@ -104,7 +104,7 @@ pub async fn run(shell: &Shell, args: RememberArgs) -> Outcome {
         let text = crate::render::problem::problem("not remembered", &[why], &hint, &shell.err);
         eprint!("{text}");
     }
-    Ok(if reason == "empty" { Exit::Usage } else { Exit::Refused })
+    Ok(if reason == "gate:empty" { Exit::Usage } else { Exit::Refused })
 }
 
 /// One line: what became of it, and its id.
@@ -136,6 +136,7 @@ fn refusal(reason: &str) -> (String, String) {
             "secrets are never kept: take it out of the text and say it again, or keep it in a password store".to_owned(),
         ),
         None if reason.is_empty() => ("a rule refused it".to_owned(), String::new()),
+        None if reason == "gate:empty" => ("there is nothing to read in it".to_owned(), String::new()),
         None => (reason.to_owned(), String::new()),
     }
 }

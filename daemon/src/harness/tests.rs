@@ -30,6 +30,7 @@ impl Memories for FewWords {
             text: found.map(|m| format!("- {}", m.text)).unwrap_or_default(),
             tokens: 1,
             ids: found.map(|_| uuid::Uuid::nil().to_string()).into_iter().collect(),
+            standing: Vec::new(),
             recall_id: String::new(),
             strength: Strength::Good.into(),
             below_threshold: 0,

@@ -9,7 +9,7 @@ use super::resolve::id_text;
 use super::times::{occurred_at, told_by};
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
-use crate::limits::{CANDIDATES_LISTED_MAX, CONTEXT_HITS_DEFAULT, CONTEXT_TOKENS_DEFAULT};
+use crate::limits::{CANDIDATES_LISTED_MAX, CONTEXT_HITS_DEFAULT, CONTEXT_SHARE_STANDING_PERCENT, CONTEXT_TOKENS_DEFAULT};
 use crate::store::{Reads, StoreError};
 use crate::{clock, tokens};
 use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, category_of, status_of};
@@ -20,39 +20,66 @@ use uuid::Uuid;
 const METHOD: &str = "memory/context";
 
 impl Memory {
-    /// Finds as `recall` does and lays the hits out as one block within the token budget, header included. Of a long text
-    /// only the passage that fits best is shown. Empty when nothing was found.
+    /// Lays out as one block within the token budget, header included: what stands whatever is asked, within a third of the budget, and
+    /// what `recall` finds. Of a long text only the passage that fits best is shown, or the sentence that stands. Empty when there is
+    /// neither.
     ///
     /// # Errors
     /// `Invalid` and `TooLarge` about params, and the store's.
     pub async fn context(&self, caller: &Caller, params: RecallParams) -> Result<ContextResult, MemoryError> {
         let (plan, mut found) = self.searched(caller, Plan::new(&params, CONTEXT_HITS_DEFAULT)?).await?;
+        let mut standing = self.standing(caller, &plan).await?;
+        let budget = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
+        let mut page = Page::new(budget);
+        let mut share = u32::try_from(u64::from(budget) * u64::from(CONTEXT_SHARE_STANDING_PERCENT) / 100).unwrap_or(u32::MAX);
+        standing.retain(|s| page.add(&mut share, |number| written(number, &s.hit, Some(s.sentence.as_deref()))));
+        found.hits.retain(|hit| standing.iter().all(|s| s.hit.record.key != hit.record.key));
         let fitting = found.hits.len();
-        let mut room = plan.token_budget.unwrap_or(CONTEXT_TOKENS_DEFAULT);
-        let mut entries: Vec<String> = Vec::new();
-        if take(&mut room, tokens::estimate(&frame())) {
-            found.hits.retain(|hit| {
-                let text = written(entries.len() + 1, hit);
-                let fits = take(&mut room, tokens::estimate(&text));
-                if fits {
-                    entries.push(text);
-                }
-                fits
-            });
-        } else {
-            found.hits.clear();
-        }
-        self.after_recall(caller, METHOD, &plan, &found).await?;
-        let text = block(&entries);
+        found.hits.retain(|hit| page.add(&mut budget.clone(), |number| written(number, hit, None)));
+        let beside: Vec<&FoundHit> = standing.iter().map(|s| &s.hit).collect();
+        self.after_recall(caller, METHOD, &plan, &found, &beside).await?;
+        let text = block(&page.entries);
+        let ids = |hits: &mut dyn Iterator<Item = &FoundHit>| hits.map(|h| id_text(&h.record.id)).collect::<Vec<_>>();
         Ok(ContextResult {
             tokens: tokens::estimate(&text),
-            ids: found.hits.iter().map(|h| id_text(&h.record.id)).collect(),
+            ids: ids(&mut beside.iter().copied().chain(&found.hits)),
+            standing: ids(&mut beside.iter().copied()),
             recall_id: Uuid::new_v4().to_string(),
             strength: found.strength.into(),
             below_threshold: found.below_threshold,
             over_budget: left_out(fitting, found.hits.len()),
             text,
         })
+    }
+}
+
+/// The block while it is written.
+struct Page {
+    /// Tokens that are left.
+    room: u32,
+    entries: Vec<String>,
+}
+
+impl Page {
+    /// An empty one; without room where the block's own text does not fit.
+    fn new(budget: u32) -> Page {
+        let mut room = budget;
+        if !take(&mut room, tokens::estimate(&frame())) {
+            room = 0;
+        }
+        Page { room, entries: Vec::new() }
+    }
+
+    /// Adds an entry, given its number, where it fits the page and the share; whether it did.
+    fn add(&mut self, share: &mut u32, entry: impl FnOnce(usize) -> String) -> bool {
+        let text = entry(self.entries.len() + 1);
+        let cost = tokens::estimate(&text);
+        let fits = cost <= *share && take(&mut self.room, cost);
+        if fits {
+            *share -= cost;
+            self.entries.push(text);
+        }
+        fits
     }
 }
 
@@ -102,12 +129,16 @@ fn told_days(from_ms: i64, to_ms: i64, offset_min: Option<i16>) -> String {
     if first == last { first } else { format!("{first} to {last}") }
 }
 
-fn written(number: usize, hit: &FoundHit) -> String {
+/// One memory's entry. `standing` where it stands whatever is asked, with the sentence that does when it is not the whole text.
+fn written(number: usize, hit: &FoundHit, standing: Option<Option<&str>>) -> String {
     let record = &hit.record;
     let source = record.sources.first();
     let told = told_by(record);
     let (at, from) = occurred_at(record, &told);
-    let passage = hit.passage_text();
+    let passage = match standing {
+        Some(sentence) => sentence,
+        None => hit.passage_text(),
+    };
     let status =
         (record.status != STATUS_ACTIVE).then(|| Open::from(status_of(record.status).unwrap_or(Status::Archived)).to_string());
     entry(
@@ -125,6 +156,7 @@ fn written(number: usize, hit: &FoundHit) -> String {
             session: source.and_then(|s| s.session.as_deref()),
             program: source.and_then(|s| s.program.as_deref()),
             status,
+            standing: standing.is_some(),
         },
     )
 }

@@ -11,7 +11,7 @@ use crate::store::{ModelReads, Reads, StoreError, WriteTx};
 use std::borrow::Cow;
 use tiro_index::embed::{Embedder, PassageKind, Role};
 use tiro_index::{Change, Document, Index, Prepared, Status, Voice, prepare};
-use tiro_schema::convert::STATUS_FORGOTTEN;
+use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN};
 use tiro_schema::record::{MemoryRecord, SourceRecord, UseRecord};
 
 /// Bits of an index key that are the memory's; above them stands the number of the passage.
@@ -194,7 +194,12 @@ impl Memory {
         tx.put_memory(record, vectors)?;
         let changes = changes_of(tx, record)?;
         let (memory, key, change, recorded_at_ms) = (self.clone(), record.key, record.change, record.recorded_at_ms);
+        let gone = (record.status != STATUS_ACTIVE).then(|| record.text.clone());
         tx.after_commit(Box::new(move || {
+            // What is not current any more can be told anew.
+            if let Some(text) = gone {
+                memory.inner.gate.recalled().forget(&text);
+            }
             memory.index().apply(changes);
             memory.inner.past.wrote(change, recorded_at_ms);
             memory.inner.leg.iter().for_each(|leg| leg.changed(key));

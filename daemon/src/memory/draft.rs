@@ -45,7 +45,7 @@ pub(super) enum Judged {
 /// Judges the params.
 pub(super) fn judge(params: &RememberParams) -> Result<Judged, MemoryError> {
     if is_blank(&params.text) {
-        return Ok(Judged::Refused("empty".to_owned()));
+        return Ok(Judged::Refused("gate:empty".to_owned()));
     }
     let space = space_name("space", params.space.as_deref())?;
     check_text("text", &params.text)?;
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn blank_texts_are_refused() {
         for text in ["", "  \n", "\u{200B}\u{FEFF}", "\u{3000}"] {
-            assert!(matches!(judge(&params(text)).unwrap(), Judged::Refused(reason) if reason == "empty"), "{text:?}");
+            assert!(matches!(judge(&params(text)).unwrap(), Judged::Refused(reason) if reason == "gate:empty"), "{text:?}");
         }
     }
 

@@ -10,7 +10,7 @@ use tiro_index as index;
 use tiro_schema::convert::{STATUS_ACTIVE, STATUS_FORGOTTEN, STATUS_SUPERSEDED, category_code, kind_code, status_code};
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::Timestamp;
-use tiro_schema::wire::memory::Filter;
+use tiro_schema::wire::memory::{Category, Filter};
 
 /// Which statuses pass when the filter names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,15 @@ impl Sieve {
     /// statuses asks for what was, and so for what held once or is yet to hold.
     pub fn for_index(&self, now_ms: i64) -> index::Filter {
         index::Filter { valid_at_ms: (self.statuses == [STATUS_ACTIVE]).then_some(now_ms), ..self.index.clone() }
+    }
+
+    /// The same within these categories; none when it leaves nothing of them.
+    pub fn within(&self, categories: &[Category]) -> Option<Sieve> {
+        let mut narrow = self.clone();
+        let codes = categories.iter().map(|c| category_code(*c));
+        narrow.index.categories =
+            codes.filter(|c| self.index.categories.is_empty() || self.index.categories.contains(c)).collect();
+        (!narrow.index.categories.is_empty()).then_some(narrow)
     }
 
     /// Whether a status passes.

@@ -18,6 +18,7 @@ mod export;
 mod filter;
 mod fingerprint;
 mod forget;
+mod gate;
 mod get;
 mod history;
 mod import;
@@ -42,6 +43,7 @@ mod resolve_conflict;
 pub mod secrets;
 mod show;
 mod space;
+mod standing;
 mod stats;
 mod supersede;
 mod times;
@@ -102,6 +104,7 @@ struct Inner {
     /// Permits of [`Memory::in_place`].
     in_place: tokio::sync::Semaphore,
     past: past::Past,
+    gate: gate::Gate,
 }
 
 impl Memory {

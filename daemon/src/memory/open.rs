@@ -93,7 +93,8 @@ impl Memory {
             ModelChoice::None | ModelChoice::Broken(_) => None,
         };
         let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
-        let inner = Inner { store, index: slot, embedder, model, leg, reranker, clock, decay, stats, in_place, past };
+        let gate = super::gate::Gate::default();
+        let inner = Inner { store, index: slot, embedder, model, leg, reranker, clock, decay, stats, in_place, past, gate };
         let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)

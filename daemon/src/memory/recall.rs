@@ -70,7 +70,7 @@ impl Memory {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
         }
-        self.after_recall(caller, METHOD, &plan, &found).await?;
+        self.after_recall(caller, METHOD, &plan, &found, &[]).await?;
         Ok(RecallResult {
             recall_id,
             strength: found.strength.into(),
@@ -109,17 +109,20 @@ impl Memory {
         Ok(done)
     }
 
-    /// Counts the use and queues the audit of what was found.
+    /// Counts the use and queues the audit of what was found. What is given `beside` it is audited and not counted.
     pub(super) async fn after_recall(
         &self,
         caller: &Caller,
         method: &str,
         plan: &Plan,
         found: &Found,
+        beside: &[&FoundHit],
     ) -> Result<(), MemoryError> {
         let mut touched: Vec<(u32, u64)> = found.spaces.iter().map(|space| (*space, 0)).collect();
-        touched.extend(found.hits.iter().map(|h| (h.record.space, h.record.key)));
+        let given = || found.hits.iter().chain(beside.iter().copied());
+        touched.extend(given().map(|h| (h.record.space, h.record.key)));
         self.audit_read(caller, method, &touched);
+        self.inner.gate.recalled().note(given().map(|h| (h.space.as_str(), h.record.text.as_str())));
         if plan.count_use && !found.hits.is_empty() {
             self.count_use(found.hits.iter().map(|h| h.record.key).collect()).await?;
         }

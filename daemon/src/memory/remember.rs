@@ -1,10 +1,10 @@
 //! `memory/remember`: a text becomes a memory, or is recognised as one that is known.
 //!
-//! Must not know: the write gate (it judges before), or how sameness of meaning is found.
+//! Must not know: the rules of the write gate (it judges before), or how sameness of meaning is found.
 
 use super::compare::Outcome;
 use super::conflicts::open_conflict;
-use super::draft::{Judged, judge};
+use super::draft::Judged;
 use super::fingerprint::{canonical, fingerprint};
 use super::merge_seen::{told_again, told_more};
 use super::place::{Ready, Spaces, claim_fingerprint};
@@ -26,11 +26,11 @@ impl Memory {
     /// without an order stands beside it as an open conflict, and everything else is new. With `verbatim` it is kept as it is.
     ///
     /// # Errors
-    /// `Invalid` and `TooLarge` about params, `Key`, and the store's. A secret or an empty text is no error but the outcome `refused`.
+    /// `Invalid` and `TooLarge` about params, `Key`, and the store's. A secret, and what the gate does not let pass, is no error but the outcome `refused`.
     pub async fn remember(&self, caller: &Caller, params: RememberParams) -> Result<RememberResult, MemoryError> {
         let key = item_key(&params)?;
         let now_ms = self.now_ms();
-        let draft = match judge(&params)? {
+        let draft = match self.judge_new(&params)? {
             Judged::Refused(reason) => return Ok(refused(reason)),
             Judged::Draft(draft) => *draft,
         };
@@ -70,15 +70,10 @@ pub(super) fn keep(
         Outcome::Created => (RememberOutcome::Created, vec![ready.create(memory, tx, space, None)?]),
         Outcome::Duplicate(known) => (RememberOutcome::Duplicate, vec![memory.tell_again(tx, &known, ready)?]),
         Outcome::Updated(known) => (RememberOutcome::Updated, vec![memory.tell_more(tx, &known, ready)?]),
-        Outcome::Superseded(known, others) => {
+        Outcome::Superseded(known) => {
             let new = ready.create(memory, tx, space, Some(known.key))?;
             let old = memory.give_way(tx, &known, new.key)?;
-            let mut touched = vec![new, old];
-            for (other, reason) in others {
-                open_conflict(tx, &other, &touched[0], reason)?;
-                touched.push(other);
-            }
-            (RememberOutcome::Superseded, touched)
+            (RememberOutcome::Superseded, vec![new, old])
         }
         Outcome::Conflict(others) => {
             let new = ready.create(memory, tx, space, None)?;

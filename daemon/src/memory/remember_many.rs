@@ -2,7 +2,7 @@
 //!
 //! Must not know: how one text is kept.
 
-use super::draft::{Judged, judge};
+use super::draft::Judged;
 use super::place::{Ready, Spaces};
 use super::remember::{item_key, keep, refused};
 use super::{Memory, MemoryError, ledger};
@@ -141,7 +141,7 @@ fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
             return Item::Answered(Box::new(failed(error.under(&format!("items[{i}]")).into())));
         }
     };
-    let judged = item_key(&params).and_then(|key| Ok((judge(&params)?, key)));
+    let judged = item_key(&params).and_then(|key| Ok((memory.judge_new(&params)?, key)));
     match judged {
         Ok((Judged::Draft(draft), key)) => match Ready::new(memory, *draft, now_ms).compared(memory) {
             Ok(ready) => Item::Ready(Box::new(ready), key),

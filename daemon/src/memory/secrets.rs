@@ -4,15 +4,18 @@
 //! Must not know: memories, the store, or what becomes of a text that holds one.
 
 mod checks;
+mod named;
 mod redact;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod values;
 
+use named::NAMED;
 pub use redact::{redact, redact_json};
 use regex::{Regex, RegexSet, RegexSetBuilder};
-use rules::{RULES, Rule};
+use rules::{Rule, SHAPES};
+use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
@@ -20,18 +23,22 @@ use unicode_normalization::UnicodeNormalization;
 const AUTOMATON_CACHE_BYTES: usize = 8 << 20;
 
 struct Table {
+    rules: &'static [Rule],
     set: RegexSet,
     single: Vec<Regex>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let patterns: Vec<&str> = RULES.iter().map(|rule| rule.pattern).collect();
+static BY_SHAPE: LazyLock<Table> = LazyLock::new(|| table(SHAPES));
+static BY_NAME: LazyLock<Table> = LazyLock::new(|| table(NAMED));
+
+fn table(rules: &'static [Rule]) -> Table {
+    let patterns: Vec<&str> = rules.iter().map(|rule| rule.pattern).collect();
     // Invariant: the patterns are constants, and a test compiles every one of them.
     let set =
         RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
     let single = patterns.iter().map(|p| Regex::new(p).expect("invariant: constant patterns")).collect();
-    Table { set, single }
-});
+    Table { rules, set, single }
+}
 
 /// The kind of the first secret found in the text, such as `privateKey` or `cardNumber`; none when there is none.
 pub fn find(text: &str) -> Option<&'static str> {
@@ -50,16 +57,28 @@ pub fn find_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static 
 }
 
 fn find_plain(text: &str) -> Option<&'static str> {
-    let table = &*TABLE;
-    table.set.matches(text).into_iter().find_map(|i| holds(&RULES[i], &table.single[i], text).then_some(RULES[i].kind))
+    tables().into_iter().find_map(|table| {
+        let held = |i: &usize| next_value(&table.rules[*i], &table.single[*i], text, 0).is_some();
+        Some(table.rules[table.set.matches(text).into_iter().find(held)?].kind)
+    })
 }
 
-/// Whether any match of the rule stands up to its check.
-fn holds(rule: &Rule, pattern: &Regex, text: &str) -> bool {
-    pattern.captures_iter(text).any(|found| {
-        let value = found.get(1).or_else(|| found.get(0));
-        value.is_some_and(|value| (rule.check)(&values::Value { text, range: value.range() }))
-    })
+fn tables() -> [&'static Table; 2] {
+    [&BY_SHAPE, &BY_NAME]
+}
+
+/// The next value from `at` on that stands up to the rule's check. A match that does not gives way to one that begins in its value.
+fn next_value(rule: &Rule, pattern: &Regex, text: &str, mut at: usize) -> Option<Range<usize>> {
+    while at <= text.len() {
+        let found = pattern.captures_at(text, at)?;
+        let value = found.get(1).or_else(|| found.get(0))?.range();
+        if (rule.check)(&values::Value { text, range: value.clone() }) {
+            return Some(value);
+        }
+        let step = text[at..].chars().next().map_or(1, char::len_utf8);
+        at = if value.start > at { value.start } else { value.end.max(at + step) };
+    }
+    None
 }
 
 /// Full-width forms and characters without width can dress a number up without changing how it reads.

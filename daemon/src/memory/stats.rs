@@ -61,6 +61,7 @@ impl Memory {
             memory.audit_read(&caller, "memory/stats", &id.map(|id| vec![(id, 0)]).unwrap_or_default());
             let index = id.map(|id| memory.index().standing(Some(id))).unwrap_or_default();
             Ok(StatsResult {
+                refused: memory.inner.gate.refusals().of(&space),
                 space,
                 by_status: counts.by_status,
                 by_category: counts.by_category,

@@ -74,6 +74,8 @@ impl Memory {
         tx.remove_fingerprint(next.space, fingerprint(&canonical(&known.text)), next.key)?;
         self.write_version(tx, &next, Some(&vectors))?;
         claim_fingerprint(tx, &next, fingerprint(&canonical(&next.text)))?;
+        let (memory, old) = (self.clone(), known.text);
+        tx.after_commit(Box::new(move || memory.inner.gate.recalled().forget(&old)));
         Ok(next)
     }
 

@@ -96,7 +96,7 @@ fn what_does_not_hold_now_is_left_out_before_the_best_are_chosen() {
     daemon.start_again();
     let mut rpc = daemon.rpc();
     check_all(&mut rpc);
-    let again: Value = rpc.ask("memory/remember", json!({"text": "the tram ticket costs 7, lapsed"}));
+    let again: Value = rpc.ask("memory/remember", json!({"text": "the tram ticket costs 7, lapsed", "explicit": true}));
     assert_eq!(again["outcome"], "duplicate");
     let found = texts(&mut rpc, json!({"query": "tram ticket 7 lapsed", "threshold": 0, "limit": 20}));
     assert!(found.contains(&"the tram ticket costs 7, lapsed".to_owned()), "told again, it holds again: {found:?}");

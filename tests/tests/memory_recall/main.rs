@@ -8,6 +8,7 @@ mod find;
 mod long;
 mod past;
 mod shape;
+mod standing;
 mod told;
 
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use tiro_tests::Rpc;
 /// A text kept in `personal`; its id.
 #[track_caller]
 pub fn kept(rpc: &mut Rpc, text: &str) -> String {
-    kept_as(rpc, json!({"text": text}))
+    kept_as(rpc, json!({"text": text, "explicit": true}))
 }
 
 /// A memory kept; its id.

@@ -23,7 +23,7 @@ fn an_edited_text_is_found_by_its_new_words_only() {
     assert_eq!(lexical["hits"], json!([]));
     // The old words are free again, the new ones are known.
     kept(&mut rpc, "personal", "the build machine is called heron");
-    let again: Value = rpc.ask("memory/remember", json!({"text": "The build machine is called osprey."}));
+    let again: Value = rpc.ask("memory/remember", json!({"text": "The build machine is called osprey.", "explicit": true}));
     assert_eq!(again["outcome"], "duplicate");
 }
 

@@ -63,7 +63,7 @@ fn forgetting_is_undone_within_seven_days_by_the_whole_id() {
     let undone: Value = rpc.ask("memory/undo", json!({"id": kept_in_time}));
     assert_eq!(undone["version"], 3);
     assert!(found(&mut rpc, "personal", TEXT).contains(&TEXT.to_owned()));
-    let again: Value = rpc.ask("memory/remember", json!({"text": TEXT}));
+    let again: Value = rpc.ask("memory/remember", json!({"text": TEXT, "explicit": true}));
     assert_eq!(again["outcome"], "duplicate");
     daemon.clock.set(NOON_MS + 8 * 86_400_000);
     check::refuses_path(&mut rpc, "memory/undo", json!({"id": too_late}), "id");

@@ -15,11 +15,11 @@ fn the_same_key_twice_is_one_write() {
     let first: Value = rpc.ask("memory/remember", params.clone());
     assert_eq!(rpc.ask::<Value>("memory/remember", params.clone()), first);
     check::is_error(
-        &rpc.refused("memory/remember", json!({"text": "told twice", "space": "a", "key": "k1"})),
+        &rpc.refused("memory/remember", json!({"text": "told twice", "space": "a", "explicit": true, "key": "k1"})),
         ErrorKind::KeyReused,
     );
     // Space and method are part of the scope.
-    let elsewhere: Value = rpc.ask("memory/remember", json!({"text": "told twice", "space": "b", "key": "k1"}));
+    let elsewhere: Value = rpc.ask("memory/remember", json!({"text": "told twice", "space": "b", "explicit": true, "key": "k1"}));
     assert_eq!(elsewhere["outcome"], "created");
     daemon.stop();
     daemon.start_again();
@@ -60,7 +60,7 @@ fn every_write_takes_a_key() {
         ("memory/archive", json!({"ids": [id], "key": "k"})),
         ("memory/restore", json!({"ids": [id], "key": "k"})),
         ("memory/supersede", json!({"id": id, "memory": {"text": "second words"}, "key": "k"})),
-        ("memory/rememberMany", json!({"items": [{"text": "third words", "space": "a"}], "key": "k"})),
+        ("memory/rememberMany", json!({"items": [{"text": "third words", "space": "a", "explicit": true}], "key": "k"})),
         ("memory/import", json!({"lines": [{"text": "fourth words", "space": "a"}], "key": "k"})),
         ("memory/undo", json!({"id": id, "key": "k"})),
         ("memory/forget", json!({"ids": [id], "key": "k"})),

@@ -12,15 +12,15 @@ fn one_bad_item_fails_alone_and_says_where() {
     let mut rpc = daemon.rpc();
     let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN3pQ5");
     let items = json!([
-        {"text": "first"}, {"text": 3}, {"text": "First."}, {"text": "with a secret ", "tags": [key]}, {"text": ""},
-        {"text": "late", "space": "other"}, {"text": "odd", "colour": 1}, {"text": "odd", "importance": 9}, "no object",
+        {"text": "first", "explicit": true}, {"text": 3}, {"text": "First.", "explicit": true}, {"text": "with a secret ", "tags": [key]}, {"text": ""},
+        {"text": "late", "space": "other", "explicit": true}, {"text": "odd", "colour": 1}, {"text": "odd", "importance": 9}, "no object",
     ]);
     let result: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let results = result["results"].as_array().unwrap();
     let outcomes: Vec<&str> = results.iter().map(|r| r["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["created", "failed", "duplicate", "refused", "refused", "created", "failed", "failed", "failed"]);
     assert_eq!(results[2]["id"], results[0]["id"]);
-    assert_eq!((results[3]["reason"].as_str(), results[4]["reason"].as_str()), (Some("secret:apiKey"), Some("empty")));
+    assert_eq!((results[3]["reason"].as_str(), results[4]["reason"].as_str()), (Some("secret:apiKey"), Some("gate:empty")));
     let path = |n: usize| results[n]["error"]["data"]["path"].as_str().unwrap().to_owned();
     assert_eq!(
         (path(1).as_str(), path(6).as_str(), path(7).as_str(), path(8).as_str()),

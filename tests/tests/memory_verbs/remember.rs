@@ -103,7 +103,7 @@ fn only_what_is_current_counts_as_known_and_verbatim_skips_the_comparison() {
     assert_eq!(copy["outcome"], "created");
     // The archived one comes back beside the one that is known now.
     let _: Value = rpc.ask("memory/restore", json!({"ids": [first]}));
-    let again: Value = rpc.ask("memory/remember", json!({"text": "A fact."}));
+    let again: Value = rpc.ask("memory/remember", json!({"text": "A fact.", "explicit": true}));
     assert_eq!((again["outcome"].as_str(), again["id"].as_str()), (Some("duplicate"), Some(third.as_str())));
 }
 
@@ -119,7 +119,7 @@ fn secrets_and_blank_texts_are_refused_and_say_why() {
         assert!(result.get("id").is_none());
         result["reason"].as_str().unwrap().to_owned()
     };
-    assert_eq!(reason(&mut rpc, json!({"text": " \n"})), "empty");
+    assert_eq!(reason(&mut rpc, json!({"text": " \n"})), "gate:empty");
     assert_eq!(
         reason(&mut rpc, json!({"text": format!("my key is {key}"), "explicit": true, "verbatim": true})),
         "secret:apiKey"
@@ -173,12 +173,12 @@ fn meta_is_taken_no_notice_of_wherever_it_stands() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
     let params = json!({
-        "text": "kept with notes of the caller", "_meta": {"a": 1},
+        "text": "kept with notes of the caller", "explicit": true, "_meta": {"a": 1},
         "source": {"session": "s", "_meta": {"traceparent": "x"}}
     });
     let kept: Value = rpc.ask("memory/remember", params);
     assert_eq!(kept["outcome"], "created");
-    let many = json!({"items": [{"text": "one of many", "source": {"_meta": {}}, "_meta": {}}]});
+    let many = json!({"items": [{"text": "one of many", "explicit": true, "source": {"_meta": {}}, "_meta": {}}]});
     assert_eq!(rpc.ask::<Value>("memory/rememberMany", many)["results"][0]["outcome"], "created");
     let filter = json!({"query": "notes", "filter": {"session": "s", "_meta": null}, "threshold": 0});
     assert_eq!(rpc.ask::<Value>("memory/recall", filter)["hits"].as_array().unwrap().len(), 1);

@@ -34,7 +34,7 @@ fn no_verb_shows_a_space_that_its_call_did_not_name() {
     assert!(rows.iter().all(|r| r["space"] == "alpha" && !r["ids"].as_array().unwrap().contains(&json!(b))));
     assert_eq!(got(&mut rpc, &b)["space"], "beta", "a method by id says the space");
     // An edit and a telling again in one space leave the other alone.
-    let _: Value = rpc.ask("memory/remember", json!({"text": text, "space": "alpha"}));
+    let _: Value = rpc.ask("memory/remember", json!({"text": text, "space": "alpha", "explicit": true}));
     let _: Value = rpc.ask("memory/update", json!({"id": a, "ifVersion": 2, "text": "the launch is on the tenth"}));
     assert_eq!(got(&mut rpc, &b)["version"], 1);
 }
@@ -88,7 +88,7 @@ fn the_figures_of_a_space_are_its_own() {
     let before: Value = rpc.ask("memory/stats", json!({"space": "mine"}));
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     assert_eq!(rpc.ask::<Value>("memory/stats", json!({"space": "mine"})), before);
-    let _: Value = rpc.ask("memory/remember", json!({"text": "mine alone", "space": "mine"}));
+    let _: Value = rpc.ask("memory/remember", json!({"text": "mine alone", "space": "mine", "explicit": true}));
     let stats: Value = rpc.ask("memory/stats", json!({"space": "mine"}));
     assert_eq!((&stats["index"]["documents"], &stats["textBytes"]), (&json!(1), &json!("mine alone".len())), "{stats}");
     let status: Value = rpc.ask("daemon/status", json!({}));

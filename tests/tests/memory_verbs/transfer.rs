@@ -97,7 +97,10 @@ fn each_line_is_judged_alone_and_unknown_members_are_named() {
         assert_eq!(refused, [3, 4, 5, 6, 7, 8, 9, 10, 12]);
         let reason = |n: usize| result["refused"][n]["reason"].as_str().unwrap().to_owned();
         assert!(reason(0).contains("forgotten"));
-        assert_eq!((reason(1).as_str(), reason(2).as_str(), reason(3).as_str()), ("secret:apiKey", "secret:apiKey", "empty"));
+        assert_eq!(
+            (reason(1).as_str(), reason(2).as_str(), reason(3).as_str()),
+            ("secret:apiKey", "secret:apiKey", "gate:empty")
+        );
         assert!(
             reason(4).contains("createdAt")
                 && reason(5).contains("id")

@@ -37,7 +37,10 @@ fn each_change_is_taken_back_in_turn() {
     let error = rpc.refused("memory/undo", json!({"id": id}));
     check::is_error(&error, ErrorKind::InvalidParams);
     assert!(error.data.unwrap().hint.contains("forget"));
-    assert_eq!(rpc.ask::<Value>("memory/remember", json!({"text": "The boat is red!"}))["outcome"], "duplicate");
+    assert_eq!(
+        rpc.ask::<Value>("memory/remember", json!({"text": "The boat is red!", "explicit": true}))["outcome"],
+        "duplicate"
+    );
 }
 
 // MEM-8, MEM-9

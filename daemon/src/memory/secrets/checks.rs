@@ -44,7 +44,7 @@ pub(super) fn card(value: &Value<'_>) -> bool {
     // Round numbers side by side: a table, not a card.
     let round = groups.len() > 1 && v.split([' ', '-']).all(|group| group.ends_with("00"));
     let d = digits(v);
-    written && !round && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
+    written && !round && !is_order_number(value) && luhn(&d) && issuer(&d) && d.iter().any(|x| *x != d[0])
 }
 
 /// The Luhn check (ISO/IEC 7812-1).
@@ -66,6 +66,74 @@ fn issuer(digits: &[u32]) -> bool {
         || (n == 14 && (p2 == 36 || p2 == 38 || (300..=305).contains(&p3)))
         || ((16..=19).contains(&n) && p2 == 62)
         || (n == 16 && (2200..=2204).contains(&p4))
+}
+
+/// Whether what stands before names the number of an order, a parcel, a ticket: such numbers pass check digits by chance.
+fn is_order_number(value: &Value<'_>) -> bool {
+    const ORDERS: &[&str] = &[
+        "order",
+        "invoice",
+        "tracking",
+        "shipment",
+        "parcel",
+        "ticket",
+        "reference",
+        "transaction",
+        "serial",
+        "isbn",
+        "imei",
+        "case",
+        "sku",
+        "batch",
+        "booking",
+        "account id",
+        "user id",
+        "request id",
+        "订单",
+        "运单",
+        "快递",
+        "单号",
+        "流水",
+        "编号",
+        "发票",
+        "工单",
+        "序列号",
+        "批次",
+        "物流",
+    ];
+    let start = value.text[..value.range.start].char_indices().rev().nth(ORDER_CHARS_MAX).map_or(0, |(at, _)| at);
+    let before = value.text[start..value.range.start].to_lowercase();
+    let card = ["card", "visa", "mastercard", "amex", "卡"].iter().any(|word| before.contains(word));
+    !card && ORDERS.iter().any(|word| before.contains(word))
+}
+
+/// Characters before a number in which its name is looked for.
+const ORDER_CHARS_MAX: usize = 32;
+
+/// A number as the US social security administration issues them.
+pub(super) fn social_security(value: &Value<'_>) -> bool {
+    let v = value.get();
+    let area = &v[..3];
+    let around = value.before().is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '/' | '#' | '+'))
+        || value.after().starts_with(['-', '/', '.']) && value.after()[1..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    !around
+        && area != "000"
+        && area != "666"
+        && !area.starts_with('9')
+        && &v[4..6] != "00"
+        && &v[7..] != "0000"
+        && !is_order_number(value)
+}
+
+/// A Hong Kong identity card: letters as 10 to 35, weights 9 to 1, modulo 11.
+pub(super) fn hong_kong_id(value: &Value<'_>) -> bool {
+    let v: Vec<u8> = value.get().bytes().filter(u8::is_ascii_alphanumeric).collect();
+    let number = |b: u8| if b.is_ascii_digit() { u32::from(b - b'0') } else { u32::from(b - b'A') + 10 };
+    let padded = if v.len() == 8 { 36 * 9 } else { 0 };
+    let weights = (2..=u32::try_from(v.len()).unwrap_or(9)).rev();
+    let sum: u32 = padded + v.iter().take(v.len() - 1).zip(weights).map(|(b, w)| number(*b) * w).sum::<u32>();
+    let check = v.last().map_or(0, |b| if *b == b'A' { 10 } else { u32::from(b.saturating_sub(b'0')) });
+    (sum + check).is_multiple_of(11)
 }
 
 /// A Chinese resident identity number: ISO 7064 MOD 11-2 check character (GB 11643-1999).
@@ -206,7 +274,8 @@ pub(super) fn password(value: &Value<'_>) -> bool {
     let symbol =
         v.bytes().any(|b| b.is_ascii_punctuation() && !matches!(b, b'\'' | b'-' | b'_' | b'/' | b'.' | b'(' | b')' | b','));
     let hyphens = v.matches('-').count();
-    let all_digits = v.bytes().all(|b| b.is_ascii_digit());
+    let dialled = v.trim_matches(['#', '*']);
+    let all_digits = dialled.len() >= 4 && dialled.bytes().all(|b| b.is_ascii_digit());
     let alone = value.after().trim_start_matches(['"', '\'', '`', '.', '!', '。']).trim_start_matches([' ', '\t']);
     (has_digit(v) && has_letter(v) && !is_identifier(v))
         || (all_digits && !(v.len() == 4 && is_year(v)))
@@ -233,6 +302,87 @@ fn is_expression(v: &str) -> bool {
     });
     let called = v[head.len()..].starts_with(['(', '[']);
     path && (called || (head.contains(['.', '_']) && closed && !has_digit(head)))
+}
+
+/// A password where nothing but its name says so: letters with digits or marks, as no word has.
+pub(super) fn spoken_password(value: &Value<'_>) -> bool {
+    let v = value.get().trim_end_matches(['.', ',', ';', ':', ')', ']', '!', '?']);
+    let marks = v.bytes().any(|b| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*'));
+    let mixed = has_letter(v) && (has_digit(v) || (marks && v.len() >= 6));
+    v.len() >= 6 && mixed && !is_measured(v) && !v.contains(['/', '\\']) && !is_versioned(v) && password(value)
+}
+
+/// `30days`, `12-char`, `256bit`, `90s`: a number with its unit.
+fn is_measured(v: &str) -> bool {
+    let unit = v.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | ','));
+    unit.len() < v.len()
+        && (unit.len() <= 2 || unit.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'))
+        && v.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `v1.2.3`, `NIST-800-63b`, `python3.12`, `2024-05-01`: names and numbers of versions and standards.
+fn is_versioned(v: &str) -> bool {
+    let parts: Vec<&str> = v.split(['-', '.', '_', ':']).collect();
+    let plain = |part: &str| {
+        part.bytes().all(|b| b.is_ascii_digit())
+            || (part.len() <= 4 && part.bytes().all(|b| b.is_ascii_alphanumeric()))
+            || part.bytes().all(|b| b.is_ascii_alphabetic())
+    };
+    parts.len() >= 3 && parts.iter().all(|part| plain(part))
+}
+
+/// The value of something that is called an API key, a secret, an access token, even where it is short.
+pub(super) fn short_secret(value: &Value<'_>) -> bool {
+    let v = value.get().trim_end_matches(['.', ',', ';']);
+    let lower = v.to_ascii_lowercase();
+    let sample =
+        ["test", "demo", "sample", "foo", "bar", "none", "null", "todo", "version", "rotat"].iter().any(|s| lower.starts_with(s));
+    v.len() >= 6
+        && has_digit(v)
+        && has_letter(v)
+        && !sample
+        && !is_placeholder(v)
+        && !is_identifier(v)
+        && !is_measured(v)
+        && !is_versioned(v)
+        && !is_expression(v)
+        && !(v.contains(['-', '_', '/', '.']) && is_words(v))
+}
+
+/// A code that opens an account once: groups of letters and digits.
+pub(super) fn recovery_code(value: &Value<'_>) -> bool {
+    let v = value.get();
+    v.len() >= 8
+        && has_digit(v)
+        && !is_placeholder(v)
+        && !is_measured(v)
+        && v.split(['-', ' ']).all(|part| has_digit(part) || part.len() >= 4)
+}
+
+/// A base32 seed: long, and no words.
+pub(super) fn totp_seed(value: &Value<'_>) -> bool {
+    let v: String = value.get().chars().filter(|c| !matches!(c, ' ' | '-')).collect();
+    let upper = v.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    v.len() >= 16 && upper && entropy(&v) >= 2.5 && (has_digit(&v) || v.len() >= 16)
+}
+
+/// A code for one login; years, ports and numbers of errors are none.
+pub(super) fn one_time_code(value: &Value<'_>) -> bool {
+    let v = value.get();
+    let unit = value.after().trim_start();
+    let counted = ["位", "个", "次", "分钟", "秒", "天", "digit", "char", "minute", "second", "day", "time", "hour"]
+        .iter()
+        .any(|u| unit.starts_with(u));
+    !counted && !(v.len() == 4 && is_year(v)) && !value.before().is_some_and(|c| c.is_ascii_alphabetic() || c == '-')
+}
+
+/// Twelve to twenty-four words of a wallet: no sentence, since the words that join sentences are none of them.
+pub(super) fn recovery_phrase(value: &Value<'_>) -> bool {
+    const JOINTS: &[&str] = &[
+        "the", "and", "for", "with", "your", "you", "should", "must", "never", "are", "was", "were", "from", "have", "has",
+        "not", "which", "when", "but", "its", "our",
+    ];
+    !value.get().split([' ', ',', '、']).any(|word| JOINTS.contains(&word.to_ascii_lowercase().as_str()))
 }
 
 fn is_year(v: &str) -> bool {

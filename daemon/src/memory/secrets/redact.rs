@@ -2,7 +2,7 @@
 //!
 //! Whatever it gives back passes [`find`]. Must not know: who keeps it.
 
-use super::{RULES, TABLE, find, undisguised, values};
+use super::{find, next_value, tables, undisguised};
 use serde_json::{Value, json};
 use std::ops::Range;
 
@@ -51,12 +51,15 @@ fn mark(kind: &str) -> String {
 /// The text with every value that a rule finds replaced.
 fn without(text: &str) -> String {
     let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
-    for at in TABLE.set.matches(text) {
-        let rule = &RULES[at];
-        for captures in TABLE.single[at].captures_iter(text) {
-            let Some(value) = captures.get(1).or_else(|| captures.get(0)) else { continue };
-            if (rule.check)(&values::Value { text, range: value.range() }) {
-                found.push((whole(rule.kind, text, value.range()), rule.kind));
+    for table in tables() {
+        for number in table.set.matches(text) {
+            let (rule, mut at) = (&table.rules[number], 0);
+            while let Some(value) = next_value(rule, &table.single[number], text, at) {
+                at = value.end.max(at + 1);
+                found.push((whole(rule.kind, text, value), rule.kind));
+                if !text.is_char_boundary(at) {
+                    break;
+                }
             }
         }
     }

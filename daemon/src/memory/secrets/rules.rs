@@ -1,10 +1,11 @@
-//! The table of secrets: what each kind looks like.
+//! The table of secrets that are known by their own shape. Those known by what they are called are in `named`.
 //!
 //! Group 1 of a pattern is the value to look at again, else the whole match is. Only ASCII word boundaries, so that
 //! text in Chinese beside a value does not matter and the automaton stays fast. Must not know: how matches are judged.
 
 use super::checks::{
-    always, card, chinese_id, credential, iban, named_secret, named_token, not_in_word, password, sk_token, token, url_password,
+    always, card, chinese_id, credential, hong_kong_id, iban, named_secret, not_in_word, sk_token, social_security, token,
+    url_password,
 };
 use super::values::Value;
 
@@ -18,12 +19,12 @@ pub(super) struct Rule {
     pub check: fn(&Value<'_>) -> bool,
 }
 
-const fn rule(kind: &'static str, pattern: &'static str, check: fn(&Value<'_>) -> bool) -> Rule {
+pub(super) const fn rule(kind: &'static str, pattern: &'static str, check: fn(&Value<'_>) -> bool) -> Rule {
     Rule { kind, pattern, check }
 }
 
-/// Every rule; the first that holds names the kind.
-pub(super) const RULES: &[Rule] = &[
+/// Shapes that give themselves away; the first that holds names the kind.
+pub(super) const SHAPES: &[Rule] = &[
     // Key material.
     rule("privateKey", r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----", always),
     rule("privateKey", r"PuTTY-User-Key-File-[0-9]|AGE-SECRET-KEY-1[0-9A-Z]{20}", always),
@@ -60,6 +61,35 @@ pub(super) const RULES: &[Rule] = &[
     rule("azureKey", r"(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,}={0,2})", token),
     rule("aliyunKey", r"(?-u:\b)(LTAI[A-Za-z0-9]{12,26})(?-u:\b)", token),
     rule("tencentKey", r"(?-u:\b)(AKID[A-Za-z0-9]{28,36})(?-u:\b)", token),
+    rule("googleKey", r"(?-u:\b)(1//0[0-9A-Za-z_-]{30,})", token),
+    rule("azureKey", r"(?-u:\b)([A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34})", token),
+    rule("squareKey", r"(?-u:\b)(sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,})", token),
+    rule("facebookToken", r"(?-u:\b)(EAA[A-Za-z][A-Za-z0-9]{80,})", token),
+    rule("twitterToken", r"(?-u:\b)(A{18,}[A-Za-z0-9%]{40,})", always),
+    rule("notionToken", r"(?-u:\b)(secret_[A-Za-z0-9]{40,}|ntn_[A-Za-z0-9]{40,})", token),
+    rule("discordToken", r"(?-u:\b)([MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})", token),
+    rule("mailgunKey", r"(?-u:\b)(key-[0-9a-z]{32})(?-u:\b)", token),
+    rule("mailchimpKey", r"(?-u:\b)([0-9a-f]{32}-us[0-9]{1,2})(?-u:\b)", token),
+    rule(
+        "apiKey",
+        r"(?-u:\b)(nfp_[A-Za-z0-9]{36,}|sb[ps]_[a-z0-9]{40}|sb_(?:secret|publishable)_[A-Za-z0-9_-]{20,}|pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{30,}|dp\.(?:pt|st|ct|sa)\.[A-Za-z0-9]{40,}|glc_[A-Za-z0-9+/=]{32,}|dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}|CCIPAT_[A-Za-z0-9_]{30,}|rnd_[A-Za-z0-9]{28,}|tskey-[a-z]+-[A-Za-z0-9-]{16,}|sl\.[A-Za-z0-9_-]{100,})",
+        token,
+    ),
+    rule("apiKey", r"(?-u:\b)([A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,})", token),
+    rule("apiKey", r"(?-u:\b)([0-9a-f]{32}\.[A-Za-z0-9]{16})(?-u:\b)", token),
+    rule("baiduKey", r"(bce-v3/ALTAK-[A-Za-z0-9]{16,}/[0-9a-f]{32,})", token),
+    rule("volcengineKey", r"(?-u:\b)(AKLT[A-Za-z0-9]{30,})", token),
+    rule("walletKey", r"(?-u:\b)([5KL][1-9A-HJ-NP-Za-km-z]{50,51}|[xyz]prv[1-9A-HJ-NP-Za-km-z]{100,})(?-u:\b)", token),
+    // Addresses that are keys themselves.
+    rule("webhook", r"qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=([0-9A-Za-z-]{20,})", token),
+    rule("webhook", r"oapi\.dingtalk\.com/robot/send\?access_token=([0-9A-Za-z]{32,})", token),
+    rule("webhook", r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/([0-9A-Za-z-]{20,})", token),
+    rule("webhook", r"[a-z0-9-]+\.webhook\.office\.com/webhookb2/([0-9A-Za-z@/-]{40,})", token),
+    rule("webhook", r"hooks\.zapier\.com/hooks/catch/([0-9]+/[A-Za-z0-9]{6,})", always),
+    rule("webhook", r"maker\.ifttt\.com/trigger/[^ /]+/(?:json/)?with/key/([A-Za-z0-9_-]{20,})", token),
+    rule("telegramToken", r"api\.telegram\.org/bot([0-9]{8,10}:[A-Za-z0-9_-]{35})", token),
+    // Second factors and recovery.
+    rule("totpSeed", r"(?i)otpauth://[^ ]*[?&]secret=([A-Z2-7]{16,})", always),
     // Credentials in protocols.
     rule(
         "authorization",
@@ -73,6 +103,11 @@ pub(super) const RULES: &[Rule] = &[
         credential,
     ),
     rule(
+        "cookie",
+        r#"(?i)cookie["']?[ \t]*[:=][ \t]*[^\r\n]{0,80}?(?:sess|sid|token|auth|jwt|connect)[a-z_.-]*=([^; \t\r\n"']{16,})"#,
+        credential,
+    ),
+    rule(
         "urlPassword",
         r"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^ \t\r\n/:@]{0,64}:([^ \t\r\n/@]{1,128})@[a-z0-9\[]",
         url_password,
@@ -81,37 +116,6 @@ pub(super) const RULES: &[Rule] = &[
         "urlToken",
         r"(?i)[?&](?:access_token|auth_token|api_key|apikey|client_secret|x-amz-signature|sig|token)=([A-Za-z0-9%._~+/-]{16,})",
         named_secret,
-    ),
-    rule(
-        "password",
-        r#"(?i)(?-u:\b)(?:sshpass[ \t]+-p[ \t]*|curl[ \t][^\r\n]{0,200}?-u[ \t]*["']?[^ \t:"'\r\n]{1,64}:)["']?([^ \t\r\n"']{4,})"#,
-        password,
-    ),
-    // Values that are called what they are.
-    rule(
-        "password",
-        r#"(?i)(?:password|passwd|passphrase|passcode|(?-u:\b)pwd|(?-u:\b)pin(?: code| number)?)["'`]?[ \t]*(?:(?:has been|was|is|got)?[ \t]*(?:now|set to|changed to|reset to)|is|was|to|[:=：])[ \t]*[:=：]?[ \t]*["'`“]?([^ \t\r\n"'`”“，。；、]{4,128})"#,
-        password,
-    ),
-    rule(
-        "password",
-        r#"(?:密码|密碼|口令|暗号|PIN码|登录密钥)(?:已经|已|就)?(?:是|为|為|改成|改为|设为|设置为|设成|[:=：])[ \t]*["'`“「]?([!-~]{4,128})"#,
-        password,
-    ),
-    rule(
-        "secret",
-        r#"(?i)(?:api[_ -]?(?:key|token|secret)|apikey|secret[_ -]?(?:access[_ -]?)?key|(?-u:\b|_)secret|access[_ -]?(?:key|token)|auth[_ -]?token|client[_ -]?secret|private[_ -]?key|refresh[_ -]?token|bot[_ -]?token|signing[_ -]?key|encryption[_ -]?key)s?["'`]?[ \t]*(?:is|was|=>|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{12,512})"#,
-        named_secret,
-    ),
-    rule(
-        "secret",
-        r#"(?:密钥|秘钥|密鑰|令牌|私钥|访问密钥)(?:是|为|為|[:=：])[ \t]*["'`“「]?([A-Za-z0-9_+/=.~-]{12,512})"#,
-        named_secret,
-    ),
-    rule(
-        "secret",
-        r#"(?i)(?-u:\b|_)(?:key|token|credential)s?["'`]?[ \t]*(?:is|=>|是|[:=：])[ \t]*["'`“]?([A-Za-z0-9_+/=.~-]{20,512})"#,
-        named_token,
     ),
     // Numbers of persons and of money.
     rule("cardNumber", r"(?-u:\b)([0-9](?:[ -]?[0-9]){12,18})(?-u:\b)", card),
@@ -133,6 +137,23 @@ pub(super) const RULES: &[Rule] = &[
     rule(
         "identityNumber",
         r"(?i)(?:(?-u:\b)passport(?: number| no\.?)?|护照号码?|护照)[ \t]*(?:is|是|为|[:：#])?[ \t]*([A-Z]{1,2}[0-9]{7,8})(?-u:\b)",
+        always,
+    ),
+    rule("identityNumber", r"(?-u:\b)([0-9]{3}-[0-9]{2}-[0-9]{4})(?-u:\b)", social_security),
+    rule("identityNumber", r"(?-u:\b)([A-Z]{1,2}[0-9]{6}\([0-9A]\))", hong_kong_id),
+    rule(
+        "identityNumber",
+        r"(?i)(?:aadhaar|aadhar)(?: card)?(?: number| no\.?)?[ \t]*(?:is|[:#])?[ \t]*([0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{4})(?-u:\b)",
+        always,
+    ),
+    rule(
+        "identityNumber",
+        r"(?i)(?:身份证|身分證|证件|national id|id card)[^0-9A-Za-z\r\n]{0,8}(?:number|no\.?|is)?[^0-9A-Za-z\r\n]{0,4}([A-Z][0-9]{8,9}|[0-9]{15}|[0-9]{17}[0-9Xx])(?-u:\b)",
+        always,
+    ),
+    rule(
+        "bankAccount",
+        r"(?i)(?:bank account|routing number|sort code and account|银行账号|银行账户|银行卡号?|收款账号|卡号|开户账号)(?: number| no\.?)?[^0-9A-Za-z\r\n]{0,8}(?:is|are)?[^0-9A-Za-z\r\n]{0,4}([0-9](?:[ -]?[0-9]){7,18})(?-u:\b)",
         always,
     ),
     rule("iban", r"(?-u:\b)([A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?)(?-u:\b)", iban),

@@ -40,6 +40,9 @@ result! {
         by_category: BTreeMap<String, u64>,
         /// Memories by kind.
         by_kind: BTreeMap<String, u64>,
+        /// Texts not kept since the daemon started, by reason; not durable.
+        #[serde(default)]
+        refused: BTreeMap<String, u64>,
         /// Bytes of the words of its memories.
         text_bytes: u64,
         /// State of the indexes for it.

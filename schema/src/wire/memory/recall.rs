@@ -253,6 +253,9 @@ result! {
         tokens: u32,
         /// Ids in it, in order.
         ids: Vec<String>,
+        /// Of these, what stands whatever is asked: instructions, preferences, constraints, who somebody is.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        standing: Vec<String>,
         /// Names this recall in feedback and audit.
         recall_id: String,
         /// Strength of the best hit.
