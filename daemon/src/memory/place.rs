@@ -3,7 +3,7 @@
 //! Everything slow was done before, outside the transaction. Must not know: which verb it is for.
 
 use super::Memory;
-use super::compare::{Comparison, Since, other_speaker};
+use super::compare::{Comparison, Since, other_event, other_speaker, same_case};
 use super::documents::{self, documents};
 use super::draft::Draft;
 use super::error::MemoryError;
@@ -100,8 +100,11 @@ impl Ready {
             return Ok(None);
         }
         let Some(key) = tx.key_by_fingerprint(space, self.draft.fingerprint)? else { return Ok(None) };
-        let ours = |r: &MemoryRecord| !(self.comparison.first_person() && other_speaker(r, self));
-        let same = |r: &MemoryRecord| r.status == STATUS_ACTIVE && canonical(&r.text) == self.draft.canonical && ours(r);
+        let ours = |r: &MemoryRecord| {
+            !(self.comparison.first_person() && other_speaker(r, self) || self.comparison.tells_event() && other_event(r, self))
+        };
+        let written = |r: &MemoryRecord| canonical(&r.text) == self.draft.canonical && same_case(&r.text, &self.draft.text);
+        let same = |r: &MemoryRecord| r.status == STATUS_ACTIVE && written(r) && ours(r);
         Ok(tx.memory(key)?.filter(same))
     }
 

@@ -70,10 +70,15 @@ pub(super) fn keep(
         Outcome::Created => (RememberOutcome::Created, vec![ready.create(memory, tx, space, None)?]),
         Outcome::Duplicate(known) => (RememberOutcome::Duplicate, vec![memory.tell_again(tx, &known, ready)?]),
         Outcome::Updated(known) => (RememberOutcome::Updated, vec![memory.tell_more(tx, &known, ready)?]),
-        Outcome::Superseded(known) => {
+        Outcome::Superseded(known, others) => {
             let new = ready.create(memory, tx, space, Some(known.key))?;
             let old = memory.give_way(tx, &known, new.key)?;
-            (RememberOutcome::Superseded, vec![new, old])
+            let mut touched = vec![new, old];
+            for (other, reason) in others {
+                open_conflict(tx, &other, &touched[0], reason)?;
+                touched.push(other);
+            }
+            (RememberOutcome::Superseded, touched)
         }
         Outcome::Conflict(others) => {
             let new = ready.create(memory, tx, space, None)?;

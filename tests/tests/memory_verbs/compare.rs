@@ -30,15 +30,19 @@ fn the_same_fact_in_other_words_is_one_memory_with_both_sources() {
     };
     let first = say(&mut rpc, "I am allergic to peanuts", "a");
     daemon.clock.set(NOON_MS + 60_000);
-    let again = say(&mut rpc, "I have a peanut allergy", "b");
+    let again = say(&mut rpc, "I'm allergic to peanuts", "b");
     assert_eq!(again["outcome"], "duplicate", "{again}");
     related(&again, &id(&first), "duplicate");
     let memory = got(&mut rpc, &id(&first));
     assert_eq!((memory["seenCount"].as_u64(), memory["text"].as_str()), (Some(2), Some("I am allergic to peanuts")));
     assert_eq!(memory["sources"], json!([{"session": "a"}, {"session": "b"}]));
     assert_eq!(memory["createdAt"], "2026-03-05T12:00:00.000Z");
-    let chinese = say(&mut rpc, "我对花生过敏", "c");
-    assert_eq!((chinese["outcome"].as_str(), chinese["id"].as_str()), (Some("duplicate"), first["id"].as_str()));
+    // Turned round, or in another language: near, and never dropped.
+    for text in ["I have a peanut allergy", "我对花生过敏"] {
+        let turned = say(&mut rpc, text, "c");
+        assert_eq!(turned["outcome"], "created", "{turned}");
+        related(&turned, &id(&first), "near");
+    }
 }
 
 // MEM-8, M5
@@ -159,9 +163,9 @@ fn eight_clients_that_say_the_same_at_once_make_one_memory() {
         "Deploys on Friday are forbidden",
     ];
     let others = [
-        "Backups are run nightly at 2am",
+        "The backup runs at 2am each night",
         "I am afraid of spiders",
-        "数据库用的是 PostgreSQL",
+        "数据库用 PostgreSQL",
         "Deploys on Fridays are not allowed",
     ];
     for (fact, other) in facts.iter().zip(others) {
@@ -189,7 +193,7 @@ fn a_batch_is_compared_within_itself() {
     let mut rpc = daemon.rpc();
     let items = json!([
         {"text": "SSH port is 22", "explicit": true}, {"text": "I am allergic to peanuts", "explicit": true},
-        {"text": "SSH port is 49222", "explicit": true}, {"text": "I have a peanut allergy", "explicit": true},
+        {"text": "SSH port is 49222", "explicit": true}, {"text": "I'm allergic to peanuts", "explicit": true},
     ]);
     let result: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     let outcomes: Vec<&str> = result["results"].as_array().unwrap().iter().map(|r| r["outcome"].as_str().unwrap()).collect();

@@ -13,6 +13,7 @@ mod many;
 mod merge;
 mod pages;
 mod pairs;
+mod proof;
 mod remember;
 mod spaces;
 mod transfer;

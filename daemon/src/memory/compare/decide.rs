@@ -5,6 +5,7 @@
 
 use super::align::{Alignment, align, likeness};
 use super::lexicon::{LEXICON, does};
+use super::proof::proven;
 use super::tokens::{Class, Reading, Token};
 use std::sync::LazyLock;
 use tiro_index::embed::Embedder;
@@ -101,9 +102,9 @@ pub(super) fn decide(a: &Reading, b: &Reading, embedder: &dyn Embedder) -> Findi
     pair.ra = pair.left(&pair.alignment.only_a, a, b, &pair.alignment.only_b);
     pair.rb = pair.left(&pair.alignment.only_b, b, a, &pair.alignment.only_a);
     if a.question || b.question || a.tokens.len().max(b.tokens.len()) > READ_WORDS_MAX {
-        return Finding::plain(pair.exactly());
+        return proven(Finding::plain(pair.exactly()), a, b, false);
     }
-    Finding { relation: pair.relation(), reason: pair.reason() }
+    proven(Finding { relation: pair.relation(), reason: pair.reason() }, a, b, pair.antonyms())
 }
 
 fn any(tokens: &[Token], indexes: &[usize], test: impl Fn(&Token) -> bool) -> bool {

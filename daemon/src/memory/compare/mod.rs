@@ -8,12 +8,15 @@ mod decide;
 mod lexicon;
 mod near;
 mod numerals;
+mod proof;
+mod said;
 mod scan;
 mod tokens;
 
 use decide::decide;
 pub(super) use decide::{Finding, Relation};
-pub(super) use near::{Comparison, Outcome, Since, other_speaker};
+pub(super) use near::{Comparison, Outcome, Since, other_event, other_speaker};
+pub(super) use said::same_case;
 use tiro_index::embed::Embedder;
 use tokens::{Reading, read};
 
@@ -46,9 +49,13 @@ impl Read {
         self.whole.tokens.iter().any(|token| WORDS.contains(&token.text.to_lowercase().as_str()))
     }
 
-    /// Whether it tells of something that is over.
-    pub fn told_of_past(&self) -> bool {
-        self.whole.past
+    /// Whether it tells of something that happens, and may happen again: what is over, amounts without to be, today.
+    pub fn tells_event(&self) -> bool {
+        let whole = &self.whole;
+        let says = |word: &str| whole.said.iter().any(|said| said.text == word);
+        let amount = whole.tokens.iter().any(|t| t.class == tokens::Class::Number) && !whole.copula;
+        let dated = ["today", "yesterday", "tonight", "今天", "昨天", "今晚", "了", "过"].into_iter().any(says);
+        whole.past || dated || amount || whole.tokens.iter().any(|t| t.past || t.does(lexicon::does::EVENT))
     }
 
     fn single(&self) -> bool {
@@ -87,8 +94,8 @@ pub(super) fn compare(known: &Read, new: &Read, embedder: &dyn Embedder) -> Find
     let parts = new.sentences.iter().map(|sentence| decide(&known.whole, sentence, embedder));
     let best = parts.max_by_key(|finding| finding.relation).unwrap_or(near);
     match best.relation {
-        Relation::Duplicate => Finding::plain(Relation::Updated),
-        Relation::Unrelated | Relation::Near => near,
+        // A list of facts takes the place of none of them.
+        Relation::Duplicate | Relation::Updated | Relation::Unrelated | Relation::Near => near,
         _ => best,
     }
 }

@@ -19,8 +19,6 @@ use tiro_schema::wire::memory::ConflictReason;
 const COSINE_MIN: f32 = 0.3;
 /// Cosine from which a memory is named as near whatever its words.
 const COSINE_NEAR: f32 = 0.6;
-/// Two instants of one event differ by less: a day.
-const SAME_EVENT_MS: i64 = 24 * 3_600 * 1_000;
 
 /// A text compared with the memories there were at a sequence.
 #[derive(Debug, Default)]
@@ -51,8 +49,8 @@ pub(in crate::memory) enum Outcome {
     Duplicate(Box<MemoryRecord>),
     /// It says more of a known fact.
     Updated(Box<MemoryRecord>),
-    /// It is a later value of a known thing.
-    Superseded(Box<MemoryRecord>),
+    /// It is a later value of a known thing, and contradicts these as well.
+    Superseded(Box<MemoryRecord>, Vec<(MemoryRecord, ConflictReason)>),
     /// It cannot hold together with these.
     Conflict(Vec<(MemoryRecord, ConflictReason)>),
 }
@@ -196,6 +194,11 @@ fn outcome(verdicts: Vec<(Verdict, MemoryRecord)>) -> (Outcome, Vec<(MemoryRecor
             }
             Relation::Duplicate if n == 0 => "duplicate",
             Relation::Superseded if n == 0 => "superseded",
+            // One gives way; what else it contradicts stands beside it as a conflict.
+            Relation::Superseded | Relation::Conflict if best == Relation::Superseded => {
+                conflicts.push((known.clone(), verdict.finding.reason));
+                "conflict"
+            }
             Relation::Updated if n == 0 => "updated",
             _ => "near",
         };
@@ -206,7 +209,7 @@ fn outcome(verdicts: Vec<(Verdict, MemoryRecord)>) -> (Outcome, Vec<(MemoryRecor
     let first = verdicts.into_iter().next().map(|(_, known)| Box::new(known));
     let outcome = match (best, first) {
         (Relation::Duplicate, Some(known)) => Outcome::Duplicate(known),
-        (Relation::Superseded, Some(known)) => Outcome::Superseded(known),
+        (Relation::Superseded, Some(known)) => Outcome::Superseded(known, conflicts),
         (Relation::Updated, Some(known)) => Outcome::Updated(known),
         (Relation::Conflict, _) => Outcome::Conflict(conflicts),
         _ => Outcome::Created,
@@ -229,12 +232,10 @@ fn in_context(found: Finding, known: &MemoryRecord, ready: &Ready, known_read: &
         return near;
     }
     let draft = &ready.draft;
-    let given = known.occurred_at_ms.zip(draft.occurred.map(|(ms, _)| ms));
-    let apart = given.is_some_and(|(known, new)| (known - new).abs() > SAME_EVENT_MS);
     let disjoint = known.valid_to_ms.zip(draft.valid_from_ms).is_some_and(|(to, from)| to <= from)
         || draft.valid_to_ms.zip(known.valid_from_ms).is_some_and(|(to, from)| to <= from);
     match found.relation {
-        Relation::Duplicate | Relation::Updated if apart && new.told_of_past() => near,
+        Relation::Duplicate | Relation::Updated if new.tells_event() && other_event(known, ready) => near,
         // What was kept word for word is not rewritten.
         Relation::Updated if known.verbatim => near,
         Relation::Superseded | Relation::Conflict | Relation::Duplicate if disjoint => near,
@@ -257,7 +258,17 @@ pub(in crate::memory) fn other_speaker(known: &MemoryRecord, ready: &Ready) -> b
     speakers.peek().is_some() && speakers.all(|speaker| speaker != told)
 }
 
+/// Whether both were given an instant, and not the same.
+pub(in crate::memory) fn other_event(known: &MemoryRecord, ready: &Ready) -> bool {
+    known.occurred_at_ms.zip(ready.draft.occurred.map(|(ms, _)| ms)).is_some_and(|(known, new)| known != new)
+}
+
 impl Comparison {
+    /// Whether the text tells of something that may happen again.
+    pub fn tells_event(&self) -> bool {
+        self.read.as_ref().is_some_and(Read::tells_event)
+    }
+
     /// Whether the text speaks of its speaker.
     pub fn first_person(&self) -> bool {
         self.read.as_ref().is_some_and(Read::first_person)

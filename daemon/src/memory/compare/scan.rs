@@ -241,7 +241,8 @@ impl Scanner {
         }
         // Several PRs are of the kind of one PR.
         if let Some(one) = chunk.strip_suffix('s').filter(|one| one.len() >= 2 && one.chars().all(|c| c.is_ascii_uppercase())) {
-            return self.push(one, Kind::Word);
+            let norm = one.to_lowercase();
+            return self.put(chunk, norm, Kind::Word);
         }
         let plain = chunk.chars().all(char::is_alphabetic);
         let camel = chunk.chars().skip(1).any(char::is_uppercase) && chunk.chars().any(char::is_lowercase);

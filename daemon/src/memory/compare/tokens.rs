@@ -4,6 +4,7 @@
 
 use super::lexicon::{Entry, LEXICON, does};
 use super::numerals::{han_number, month, weekday};
+use super::said::{Said, Written, say, trim, turn_money};
 use super::scan::{Kind, Piece, is_han, scan, time_form};
 use std::sync::OnceLock;
 use tiro_index::embed::{Embedder, Role as EmbedRole};
@@ -76,6 +77,9 @@ impl Token {
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     pub tokens: Vec<Token>,
+    /// Every word in its order.
+    pub said: Vec<Said>,
+    pub written: Written,
     /// Tokens before this index are the subject; none when no verb was found.
     pub verb_at: Option<usize>,
     /// A verb was found.
@@ -106,7 +110,7 @@ pub(super) struct Reading {
 }
 
 /// English prepositions that say what part a word plays.
-const ROLES: [&str; 17] = [
+pub(super) const ROLES: [&str; 17] = [
     "to", "from", "by", "with", "for", "of", "in", "at", "on", "under", "over", "into", "against", "than", "about", "as",
     "through",
 ];
@@ -148,6 +152,8 @@ pub(super) fn read(text: &str, embedder: &dyn Embedder) -> Reading {
     let mut reading = reader.reading;
     reading.question = text.trim_end().ends_with(['?', '？']);
     reading.sentences = reading.sentences.max(1);
+    reading.written = Written::new(text);
+    trim(&mut reading.said);
     find_verb(&pieces, &mut reading);
     // Of several forms only that of the first verb tells the tense: `a dog named Rex` is not past.
     reading.past |= !reading.has_verb && reading.tokens.iter().any(|t| t.past);
@@ -172,12 +178,34 @@ impl Reader<'_> {
     fn run(&mut self) {
         let mut at = 0;
         while at < self.pieces.len() {
-            at += self.take(at).max(1);
+            let before = self.reading.tokens.len();
+            let taken = self.take(at).max(1);
+            self.say(at, taken, before);
+            at += taken;
         }
         if self.negated % 2 == 1
             && let Some(last) = self.reading.tokens.last_mut()
         {
             last.negated ^= true;
+        }
+    }
+
+    /// Notes what was taken in its order: dates and numbers in their one form, everything else as it stands.
+    fn say(&mut self, at: usize, taken: usize, before: usize) {
+        let reading = &mut self.reading;
+        let last = reading.tokens.len().checked_sub(1);
+        let exact = |t: &Token| t.at == at && matches!(t.class, Class::Number | Class::Time);
+        if let Some((index, token)) = last.and_then(|last| Some((last, reading.tokens.get(last).filter(|t| exact(t))?))) {
+            if index + 1 == before {
+                // Morning or evening went into the time of day.
+                reading.said.pop();
+            }
+            reading.said.push(Said { text: token.key.clone(), token: last });
+            return turn_money(&mut reading.said);
+        }
+        let index = last.filter(|last| *last >= before);
+        for at in at..(at + taken).min(self.pieces.len()) {
+            say(&mut reading.said, &self.pieces[at], self.pieces.get(at + 1), index);
         }
     }
 
