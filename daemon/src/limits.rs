@@ -203,7 +203,7 @@ pub const AS_OF_VIEWS_MAX: usize = 2;
 /// Milliseconds that a view of the past is kept after it was last asked for.
 pub const AS_OF_IDLE_MS: u64 = 60_000;
 /// Bytes at the beginning of a text in which expressions of time are looked for.
-pub const WHEN_BYTES_MAX: usize = 4_096;
+pub const WHEN_BYTES_MAX: usize = 1_024;
 /// Expressions of time that count in one text.
 pub const WHEN_PHRASES_MAX: usize = 8;
 /// Years before the present one in which a month or a day without a year may be meant.

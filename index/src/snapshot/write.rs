@@ -120,12 +120,14 @@ fn encode(at: u32, slot: &Slot, out: &mut Vec<u8>) {
 /// The small truths of a document, one bit each.
 fn flags(slot: &Slot) -> u8 {
     let facets = slot.facets;
-    u8::from(facets.unspaced) * FLAG_UNSPACED
-        | u8::from(facets.pinned) * FLAG_PINNED
-        | u8::from(facets.reply) * FLAG_REPLY
-        | u8::from(facets.asks) * FLAG_ASKS
-        | u8::from(slot.validity.is_some()) * FLAG_VALIDITY
-        | u8::from(slot.known.is_some()) * FLAG_KNOWN
+    let bits = [
+        (facets.pinned, FLAG_PINNED),
+        (facets.reply, FLAG_REPLY),
+        (facets.asks, FLAG_ASKS),
+        (slot.validity.is_some(), FLAG_VALIDITY),
+        (facets.unspaced, FLAG_UNSPACED),
+    ];
+    bits.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, bit)| flags | bit)
 }
 
 /// Removes every snapshot and leftover but one.
