@@ -126,6 +126,7 @@ fn flags(slot: &Slot) -> u8 {
         (facets.asks, FLAG_ASKS),
         (slot.validity.is_some(), FLAG_VALIDITY),
         (facets.unspaced, FLAG_UNSPACED),
+        (slot.known.is_some(), FLAG_KNOWN),
     ];
     bits.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, bit)| flags | bit)
 }
