@@ -48,5 +48,7 @@ pub const IMPORT_BATCH_BYTES: usize = 1 << 20;
 pub const IMPORT_LINE_BYTES_MAX: usize = 1 << 20;
 /// Refused lines an import keeps for its report.
 pub const IMPORT_REFUSED_MAX: usize = 1000;
+/// Pages in which one command forgets what a filter fits.
+pub const FORGET_PAGES_MAX: usize = 2_000;
 /// Items asked for in one page of a list or an export.
 pub const PAGE_ITEMS: u32 = 200;

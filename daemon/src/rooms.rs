@@ -11,16 +11,13 @@ use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig, Reranker, Scrip
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
-use crate::store::{Checks, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder};
+use crate::store::{Checks, INDEX_FOLDER, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder};
 use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
 use tiro_index::embed::{Embedder, StaticTable, TableError};
 use tiro_schema::wire::store::RestoreResult;
 use tiro_schema::{ErrorKind, ErrorObject};
-
-/// The folder of the index, in the folder of the store.
-const INDEX_DIR: &str = "index";
 
 /// Why the rooms did not open.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +64,9 @@ impl RoomsError {
             RoomsError::Store(OpenError::Foreign { .. }) => {
                 object.with_hint("the file was left as it is: move it away, or use another TIRO_HOME")
             }
+            RoomsError::Store(OpenError::Damaged { backup: None, .. }) => object.with_hint(
+                "no backup was found: tiro store restore PATH takes one from elsewhere; to begin anew, move the store's folder away",
+            ),
             _ => object,
         }
     }
@@ -93,7 +93,7 @@ impl Rooms {
         let options = store_options(config, seams, embedder.as_ref(), progress.clone());
         let store = Store::open_locked(&config.places.data_dir, lock, options)?;
         let options = MemoryOptions {
-            index_dir: config.places.data_dir.join(INDEX_DIR),
+            index_dir: config.places.data_dir.join(INDEX_FOLDER),
             embedder: embedder.clone(),
             model: model_beside(config, seams),
             reranker: reranker(config),

@@ -90,3 +90,16 @@ fn without_a_model_it_says_how_to_set_one_up() {
     assert!(refused.stderr.contains("TIRO_MODEL_BASE_URL"), "{}", refused.stderr);
     tiro.run(&["ask", "--session", "00000000-0000-4000-8000-000000000000", "x"]).exits(5);
 }
+
+// LOOP-6: a question that no model can be asked leaves nothing, its title neither
+#[test]
+fn a_question_without_a_model_leaves_no_conversation() {
+    let tiro = Tiro::new();
+    std::fs::write(tiro.home().join("config.toml"), "[model]\nprovider = \"none\"\n").unwrap();
+    let asked = tiro.run(&["ask", "what only I may know"]).exits(1);
+    assert!(asked.stderr.contains("nothing was written"), "{}", asked.stderr);
+    let mut rpc = tiro_tests::Rpc::connect(&tiro.socket()).unwrap();
+    rpc.initialize();
+    let listed: Value = rpc.ask("session/list", json!({}));
+    assert_eq!(listed["items"], json!([]), "{listed}");
+}

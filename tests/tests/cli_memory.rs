@@ -208,3 +208,26 @@ fn what_the_token_budget_left_out_is_told() {
     let weak = tiro.run(&["recall", "zebras in the tundra"]).exits(5);
     assert!(weak.stderr.contains("nothing found"), "{}", weak.stderr);
 }
+
+// MEM-9: whatever is forgotten can be brought back, so every id is told
+#[test]
+fn a_large_forgetting_tells_every_id_and_can_be_undone() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "of another place", "--space", "other"]);
+    let mut rpc = tiro_tests::Rpc::connect(&tiro.socket()).unwrap();
+    rpc.initialize();
+    let items: Vec<Value> = (0..1_203)
+        .map(|i| serde_json::json!({"text": format!("gadget{i} stands on shelf {}", i % 7), "tags": ["bulk"], "verbatim": true}))
+        .collect();
+    rpc.ask::<Value>("memory/rememberMany", serde_json::json!({"items": items}));
+    let forgotten = tiro.json(&["forget", "-t", "bulk", "--yes"]);
+    let ids: std::collections::BTreeSet<&str> =
+        forgotten["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!((forgotten["count"].as_u64(), ids.len()), (Some(1_203), 1_203));
+    tiro.run(&["list", "-t", "bulk"]).exits(5);
+    let last = forgotten["ids"][1_202].as_str().unwrap();
+    tiro.run_with(last, &["undo", "-"]).exits(0);
+    assert_eq!(tiro.json(&["list", "-t", "bulk"])["items"][0]["id"], last);
+    let deleted = tiro.json(&["space", "delete", "other", "--yes"]);
+    assert_eq!((deleted["count"].as_u64(), deleted["ids"].as_array().unwrap().len()), (Some(1), 1));
+}

@@ -56,3 +56,48 @@ fn a_damaged_store_is_exit_code_3_and_names_the_way_out() {
     assert!(std::fs::read(restored["setAside"].as_str().unwrap()).unwrap() == bytes, "set aside, not deleted");
     assert_eq!(tiro.json(&["recall", "before the damage"])["hits"][0]["text"], "before the damage");
 }
+
+// STORE-2: what was a store is not begun anew unasked, backup or none
+#[test]
+fn a_store_that_is_gone_without_a_backup_is_refused_and_says_how_to_begin_anew() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "kept before the file went"]);
+    tiro.ok(&["daemon", "stop"]);
+    let data = tiro.home().join("data");
+    let store = data.join(tiro_daemon::store::STORE_FILE);
+    let _ = std::fs::remove_dir_all(data.join("backups"));
+    std::fs::remove_file(&store).unwrap();
+    let refused = tiro.run(&["list"]).exits(3);
+    assert!(
+        refused.stderr.contains("the file is missing") && refused.stderr.contains("no backup was found"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains(&format!("move the folder {} away", data.display())), "{}", refused.stderr);
+    // The note in the lock file alone says it too.
+    std::fs::remove_dir_all(data.join("index")).unwrap();
+    tiro.run(&["list"]).exits(3);
+    assert!(!store.exists(), "no store was made");
+    std::fs::rename(&data, tiro.home().join("data.away")).unwrap();
+    tiro.ok(&["remember", "begun anew"]);
+}
+
+// STORE-2: a path that does not do is about the path, not about the disk of the store or about nothing being found
+#[test]
+fn a_backup_that_cannot_be_written_or_is_none_says_so() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "one"]);
+    let nowhere = tiro.run(&["store", "backup", "/nonexistent/x"]).exits(2);
+    assert!(nowhere.stderr.contains("/nonexistent/x cannot be written"), "{}", nowhere.stderr);
+    assert!(!nowhere.stderr.contains("disk failed") && !nowhere.stderr.contains("restart"), "{}", nowhere.stderr);
+    let other = tiro.home().join("other.txt");
+    std::fs::write(&other, "no store at all").unwrap();
+    let other = other.to_str().unwrap();
+    let there = tiro.run(&["store", "backup", other]).exits(2);
+    assert!(there.stderr.contains("exists already"), "{}", there.stderr);
+    let none = tiro.run(&["store", "restore", other, "--yes"]).exits(2);
+    assert!(none.stderr.contains("is not a store of Tiro"), "{}", none.stderr);
+    assert_eq!(std::fs::read_to_string(other).unwrap(), "no store at all");
+    tiro.run(&["store", "restore", "--yes"]).exits(5);
+    tiro.ok(&["remember", "writes go on"]);
+}

@@ -49,7 +49,7 @@ fn a_store_is_checked_backed_up_restored_and_its_index_made_again() {
     let outside = daemon.home().join("elsewhere.redb");
     let named: BackupResult = rpc.ask("store/backup", json!({"path": outside}));
     assert_eq!((PathBuf::from(named.path), named.kept.len()), (outside.clone(), 1));
-    check::is_error(&rpc.refused("store/backup", json!({"path": outside})), ErrorKind::NotFound);
+    check::is_error(&rpc.refused("store/backup", json!({"path": outside})), ErrorKind::InvalidParams);
     check::refuses_path(&mut rpc, "store/backup", json!({"path": "not/absolute"}), "path");
     check::refuses_path(&mut rpc, "store/verify", json!({"path": "/tmp/x"}), "path");
     let gone = rpc.refused("store/restore", json!({"path": "/nowhere/at/all.redb"}));

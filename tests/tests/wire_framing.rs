@@ -109,6 +109,9 @@ fn only_status_shutdown_and_initialize_come_before_initialize_and_it_comes_once(
     let daemon = InsideDaemon::start();
     let mut rpc = Rpc::connect(daemon.socket()).unwrap();
     check::is_error(&rpc.refused("daemon/schema", json!({})), ErrorKind::NotInitialized);
+    // A write that is refused before it is looked at says that nothing was done.
+    let write = rpc.refused("memory/remember", json!({"text": "x"}));
+    assert_eq!(write.data.unwrap().outcome, Some(tiro_schema::WriteOutcome::NotDone));
     assert!(rpc.call("daemon/status", json!({"of": "a newer client"})).is_ok());
     let result = rpc.initialize();
     assert_eq!(result["protocol"], 1);

@@ -11,7 +11,8 @@ use crate::limits::LAST_EVENTS_MAX;
 use clap::Args;
 use stream::Shown;
 pub use thread::begin;
-use tiro_schema::wire::session::{SessionAttachParams, SessionAttachResult};
+use tiro_schema::ErrorKind;
+use tiro_schema::wire::session::{SessionAttachParams, SessionAttachResult, SessionDeleteParams, SessionDeleteResult};
 use tiro_schema::wire::turn::{
     Budget, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus, TurnWaitParams,
 };
@@ -51,13 +52,29 @@ pub struct AskArgs {
 pub async fn run(shell: &Shell, args: AskArgs) -> Outcome {
     let prompt = input::text(&args.prompt)?;
     let mut daemon = shell.daemon().await?;
-    let session_id = thread::find(shell, &mut daemon, args.session.as_deref(), args.new, &prompt).await?;
+    let thread = thread::find(shell, &mut daemon, args.session.as_deref(), args.new, &prompt).await?;
     let budget = args.steps.map(|steps| Budget { steps: Some(steps), ..Budget::default() });
-    let turn = ask(shell, &mut daemon, &session_id, prompt, budget).await?;
+    let turn = match ask(shell, &mut daemon, &thread.session_id, prompt, budget).await {
+        Ok(turn) => turn,
+        Err(failure) => {
+            if thread.is_new && failure.error.as_ref().and_then(|error| error.kind()) == Some(ErrorKind::ModelNotConfigured) {
+                take_back(shell, &mut daemon, thread.session_id).await;
+            }
+            return Err(failure);
+        }
+    };
     if shell.global.json {
         shell.print_json(&turn)?;
     }
     ended(shell, turn)
+}
+
+/// Deletes a conversation that was begun for a question nobody could be asked: its title is the question.
+async fn take_back(shell: &Shell, daemon: &mut Daemon, session_id: String) {
+    let params = SessionDeleteParams { session_id, key: fresh_key() };
+    if let Err(failure) = daemon.call::<_, SessionDeleteResult>("session/delete", &params).await {
+        shell.note(&format!("the conversation {} begun for this question stays: {}", params.session_id, failure.what));
+    }
 }
 
 /// Starts a turn, shows it as it comes and gives it when it has ended.

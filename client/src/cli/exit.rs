@@ -197,7 +197,7 @@ impl From<LaunchError> for Failure {
                 let exit = if damage { Exit::Damaged } else { Exit::Unreachable };
                 let what = if damage { "the store is damaged and was not opened" } else { "the daemon cannot start" };
                 let mut failure = Failure::new(exit, what).hint(if damage {
-                    "put the last good backup in its place: tiro store restore (the damaged file is kept aside)".to_owned()
+                    "the newest good backup is put in its place by: tiro store restore; one from elsewhere by: tiro store restore PATH (a damaged file is kept aside)".to_owned()
                 } else {
                     format!("the whole log: {}", log.display())
                 });

@@ -5,8 +5,10 @@
 use super::filter::FilterArgs;
 use super::shell::{Daemon, fresh_key};
 use super::{Exit, Failure, Outcome, Shell, input};
+use crate::limits::FORGET_PAGES_MAX;
 use crate::render::{Style, size, time};
 use clap::Args;
+use serde::Serialize;
 use tiro_schema::wire::memory::{ForgetParams, ForgetResult};
 
 const EXAMPLES: &str = "\
@@ -59,8 +61,66 @@ pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
             return Ok(Exit::Failed);
         }
     }
-    let result: ForgetResult = daemon.call("memory/forget", &params).await?;
-    tell(shell, &result, args.dry_run)
+    if params.filter.is_none() || args.dry_run {
+        let result: ForgetResult = daemon.call("memory/forget", &params).await?;
+        return tell(shell, &result, args.dry_run);
+    }
+    let counting = ForgetParams { dry_run: Some(true), key: None, ..params.clone() };
+    let result = in_pages(&mut daemon, "memory/forget", &counting, &params).await?;
+    tell(shell, &result, false)
+}
+
+/// Forgets all that a call fits, so that every id is known and can be brought back: one answer lists only its first ids. While more
+/// fit than a dry run lists, those it lists are forgotten by id; the call itself forgets the rest.
+///
+/// # Errors
+/// As the daemon answers; what was forgotten before is then told on standard error.
+pub async fn in_pages<P: Serialize>(daemon: &mut Daemon, method: &str, counting: &P, whole: &P) -> Result<ForgetResult, Failure> {
+    let mut all: Option<ForgetResult> = None;
+    for _ in 0..FORGET_PAGES_MAX {
+        match page(daemon, method, counting, whole).await {
+            Ok((page, is_last)) => {
+                let joined = join(all.take(), page);
+                if is_last {
+                    return Ok(joined);
+                }
+                all = Some(joined);
+            }
+            Err(failure) => {
+                tell_before(all.as_ref());
+                return Err(failure);
+            }
+        }
+    }
+    tell_before(all.as_ref());
+    Err(Failure::failed("more fits than one command forgets").hint("repeat the command: it goes on with the rest"))
+}
+
+/// One page; whether it was the last.
+async fn page<P: Serialize>(daemon: &mut Daemon, method: &str, counting: &P, whole: &P) -> Result<(ForgetResult, bool), Failure> {
+    let found: ForgetResult = daemon.call(method, counting).await?;
+    if found.count <= found.ids.len() as u64 {
+        return Ok((daemon.call(method, whole).await?, true));
+    }
+    let listed = ForgetParams { ids: Some(found.ids), key: fresh_key(), ..ForgetParams::default() };
+    Ok((daemon.call("memory/forget", &listed).await?, false))
+}
+
+/// Two pages as one answer: until the first of them can no longer be undone.
+fn join(before: Option<ForgetResult>, page: ForgetResult) -> ForgetResult {
+    let Some(mut all) = before else { return page };
+    all.count += page.count;
+    all.ids.extend(page.ids);
+    all.seq = page.seq;
+    all
+}
+
+/// On standard error whatever was asked for: without these ids nothing of it can be brought back.
+fn tell_before(all: Option<&ForgetResult>) {
+    if let Some(all) = all {
+        eprintln!("forgot {} before this error; take them back: tiro undo - with these ids:", memories(all.count));
+        all.ids.iter().for_each(|id| eprintln!("{id}"));
+    }
 }
 
 async fn count(daemon: &mut Daemon, params: &ForgetParams) -> Result<u64, Failure> {
@@ -130,6 +190,20 @@ const IDS_IN_COMMAND_MAX: usize = 5;
 mod tests {
     use super::*;
     use tiro_schema::wire::Timestamp;
+
+    // MEM-9
+    #[test]
+    fn pages_are_told_as_one_answer_with_every_id() {
+        let page = |n: u32| ForgetResult {
+            count: 2,
+            ids: vec![format!("{n}-a"), format!("{n}-b")],
+            seq: format!("1-{n}"),
+            undo_until: Some(Timestamp(format!("2026-03-1{n}T12:00:00.000Z"))),
+        };
+        let all = join(Some(join(None, page(1))), page(2));
+        assert_eq!((all.count, all.ids.len(), all.seq.as_str()), (4, 4, "1-2"));
+        assert_eq!(all.undo_until, page(1).undo_until);
+    }
 
     #[test]
     fn the_answer_says_until_when_and_how_it_can_be_undone() {

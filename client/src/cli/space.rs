@@ -82,20 +82,22 @@ fn line(space: &SpaceItem, style: &Style) -> String {
 
 async fn delete(shell: &Shell, args: DeleteArgs) -> Outcome {
     let mut daemon = shell.daemon().await?;
-    let mut params = SpaceDeleteParams { space: args.name, dry_run: Some(true), key: None };
-    if !args.dry_run {
-        if !args.yes {
-            let count = daemon.call::<_, ForgetResult>("space/delete", &params).await?.count;
-            let name = escape::terminal_line(&params.space);
-            let question = format!("forget the {} of the space {name}?", size::count(count, "memory", "memories"));
-            if count > 0 && !input::agreed(shell, false, &question)? {
-                return Ok(Exit::Failed);
-            }
-        }
-        (params.dry_run, params.key) = (None, fresh_key());
+    let counting = SpaceDeleteParams { space: args.name, dry_run: Some(true), key: None };
+    if args.dry_run {
+        let result: ForgetResult = daemon.call("space/delete", &counting).await?;
+        return forget::tell(shell, &result, true);
     }
-    let result: ForgetResult = daemon.call("space/delete", &params).await?;
-    forget::tell(shell, &result, args.dry_run)
+    if !args.yes {
+        let count = daemon.call::<_, ForgetResult>("space/delete", &counting).await?.count;
+        let name = escape::terminal_line(&counting.space);
+        let question = format!("forget the {} of the space {name}?", size::count(count, "memory", "memories"));
+        if count > 0 && !input::agreed(shell, false, &question)? {
+            return Ok(Exit::Failed);
+        }
+    }
+    let whole = SpaceDeleteParams { dry_run: None, key: fresh_key(), ..counting.clone() };
+    let result = forget::in_pages(&mut daemon, "space/delete", &counting, &whole).await?;
+    forget::tell(shell, &result, false)
 }
 
 #[cfg(test)]

@@ -12,6 +12,9 @@ use std::process::Stdio;
 use std::time::Instant;
 use tiro_schema::wire::store::{BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
 
+/// What to do about an index that does not match its store.
+pub const REBUILD: &str = "tiro store rebuild makes it anew";
+
 /// Check, back up, restore and rebuild the store
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
@@ -23,7 +26,7 @@ pub enum StoreCommand {
 
 /// Read every record and compare the indexes with them
 ///
-/// Exit code 3 when something is wrong.
+/// Exit code 3 when the store is damaged; 1 when only the index does not match it, which `tiro store rebuild` mends.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tiro store verify\n  tiro store verify --json | jq .problems")]
 pub struct VerifyArgs {}
@@ -83,19 +86,29 @@ async fn verify(shell: &Shell) -> Outcome {
     let mut daemon = shell.daemon().await?;
     let result: VerifyResult = progress::call(shell, &mut daemon, "store/verify", &StoreParams::default(), "verifying").await?;
     shell.answer(&result, verified)?;
-    Ok(if result.ok { Exit::Done } else { Exit::Damaged })
+    Ok(match () {
+        () if result.ok => Exit::Done,
+        () if result.problems.is_empty() => Exit::Failed,
+        () => Exit::Damaged,
+    })
 }
 
 fn verified(result: &VerifyResult, style: &Style) -> String {
     let read = size::count(result.records, "record", "records");
     let memories = size::count(result.memories, "memory", "memories");
-    let verdict = if result.ok { style.green("ok") } else { style.red("damaged") };
+    let verdict = match result.problems.is_empty() {
+        true if result.index_problems.is_empty() => style.green("ok"),
+        true => style.yellow("the store is whole, its index does not match it"),
+        false => style.red("damaged"),
+    };
     let mut text = format!("{verdict}: {read}, {memories}, {}\n", time::milliseconds(result.elapsed_ms));
-    for problem in &result.problems {
+    for problem in result.problems.iter().chain(&result.index_problems) {
         text.push_str(&format!("  {}\n", escape::terminal_line(problem)));
     }
-    if !result.ok {
+    if !result.problems.is_empty() {
         text.push_str("tiro store restore puts the last good backup in its place\n");
+    } else if !result.index_problems.is_empty() {
+        text.push_str(&format!("the index is derived from the store: {REBUILD}\n"));
     }
     text
 }
@@ -172,10 +185,28 @@ async fn rebuild(shell: &Shell) -> Outcome {
 mod tests {
     use super::*;
 
+    fn found() -> VerifyResult {
+        VerifyResult {
+            ok: false,
+            records: 10,
+            memories: 2,
+            problems: Vec::new(),
+            index_problems: vec!["the full-text index holds document 7 twice".into()],
+            elapsed_ms: 5,
+        }
+    }
+
+    // STORE-2: what is derived is made anew, and the store is not put back for it
+    #[test]
+    fn an_index_that_does_not_match_is_not_told_as_a_damaged_store() {
+        let text = verified(&found(), &Style::PLAIN);
+        assert!(text.contains("the store is whole") && text.contains("document 7 twice"), "{text}");
+        assert!(text.contains("tiro store rebuild") && !text.contains("restore") && !text.contains("damaged"), "{text}");
+    }
+
     #[test]
     fn a_damaged_store_is_told_with_its_problems_and_the_way_out() {
-        let result =
-            VerifyResult { ok: false, records: 10, memories: 2, problems: vec!["memory 7: checksum".into()], elapsed_ms: 5 };
+        let result = VerifyResult { problems: vec!["memory 7: checksum".into()], index_problems: Vec::new(), ..found() };
         let text = verified(&result, &Style::PLAIN);
         assert!(text.contains("damaged: 10 records, 2 memories, 5 ms") && text.contains("  memory 7: checksum"), "{text}");
         assert!(text.contains("tiro store restore"));

@@ -13,8 +13,8 @@ use crate::params;
 use crate::store::WriteTx;
 use serde_json::Value;
 use std::sync::Arc;
-use tiro_schema::ErrorObject;
 use tiro_schema::wire::memory::{RememberManyParams, RememberManyResult, RememberOutcome, RememberParams, RememberResult};
+use tiro_schema::{ErrorObject, WriteOutcome};
 
 const METHOD: &str = "memory/rememberMany";
 
@@ -152,8 +152,13 @@ fn prepare_one(memory: &Memory, i: usize, value: &Value, now_ms: i64) -> Item {
     }
 }
 
-/// The answer for an item that failed.
+/// The answer for an item that failed. Nothing of it was written: what fails in a transaction fails alone, before its rows.
 fn failed(error: ErrorObject) -> RememberResult {
+    let error = if error.data.as_ref().is_some_and(|data| data.outcome.is_some()) {
+        error
+    } else {
+        error.with_outcome(WriteOutcome::NotDone)
+    };
     RememberResult {
         outcome: RememberOutcome::Failed.into(),
         id: None,

@@ -14,6 +14,7 @@ use super::{Front, writer};
 use crate::connection::ConnectionHandle;
 use crate::limits::{FIRST_FRAME_MS_MAX, FRAME_BYTES_MAX, FRAME_MS_MAX, LINGER_MS_MAX, READ_BYTES};
 use crate::service::call::write_result;
+use crate::service::error::with_write_outcome;
 use crate::service::no_secret::safe_name;
 use nix::sys::socket::{Shutdown, shutdown};
 use serde_json::{Map, Value};
@@ -161,7 +162,10 @@ impl Conversation {
             () = self.desk.front.closing.cancelled() => {}
         }
         let id = request.id.clone();
+        let is_write = self.desk.front.is_write(&request.method);
         if let Err(error) = self.start(request, line_bytes) {
+            // Refused before anything was done.
+            let error = if is_write { with_write_outcome(error) } else { error };
             self.desk.answer(Some(&id), Err(&error)).await;
         }
     }

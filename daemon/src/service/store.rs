@@ -103,12 +103,21 @@ impl Work {
         let report = self.care.store.verify(None, &progress, &|| self.is_cancelled())?;
         let mut problems = report.problems;
         // A damaged store closes itself: the index cannot be held against it.
-        if report.damage.is_none() {
-            problems.extend(self.care.memory.verify_index(&|stage, done, total| progress(stage, done, total))?);
-        }
+        let mut index_problems = match report.damage {
+            None => self.care.memory.verify_index(&|stage, done, total| progress(stage, done, total))?,
+            Some(_) => Vec::new(),
+        };
         problems.truncate(PROBLEMS_LISTED_MAX);
+        index_problems.truncate(PROBLEMS_LISTED_MAX);
         let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(VerifyResult { ok: problems.is_empty(), records: report.records, memories: report.memories, problems, elapsed_ms })
+        Ok(VerifyResult {
+            ok: problems.is_empty() && index_problems.is_empty(),
+            records: report.records,
+            memories: report.memories,
+            problems,
+            index_problems,
+            elapsed_ms,
+        })
     }
 
     fn backup(&self) -> Result<BackupResult, ErrorObject> {
@@ -147,6 +156,9 @@ fn takes_path(method: &str) -> bool {
 fn about_path(error: StoreError) -> ErrorObject {
     match error {
         StoreError::Invalid(message) => {
+            invalid_params("path", &message).with_hint("name another file; `tiro store backup` makes one where it knows")
+        }
+        StoreError::Missing(message) => {
             ErrorObject::new(ErrorKind::NotFound, message).with_hint("name another file, or make a backup: tiro store backup")
         }
         other => other.into(),

@@ -17,6 +17,7 @@ impl From<StoreError> for ErrorObject {
             StoreError::Closed => ErrorObject::new(ErrorKind::Draining, message),
             StoreError::TooLarge { limit_bytes, .. } => ErrorObject::new(ErrorKind::TooLarge, message).with("max", limit_bytes),
             StoreError::Busy => ErrorObject::new(ErrorKind::Overloaded, message),
+            StoreError::Missing(_) => ErrorObject::new(ErrorKind::NotFound, message),
             StoreError::Interrupted => ErrorObject::new(ErrorKind::Cancelled, message),
             StoreError::JobPanicked { .. } | StoreError::Invalid(_) | StoreError::Engine(_) => {
                 ErrorObject::new(ErrorKind::Internal, message)

@@ -123,6 +123,9 @@ impl Copying<'_> {
         }
         let unfinished = path.with_extension(UNFINISHED);
         let _ = std::fs::remove_file(&unfinished);
+        if to.is_some() {
+            check_writable(&path, &unfinished)?;
+        }
         let copied = self.copy(view, &unfinished).and_then(|records| {
             std::fs::rename(&unfinished, &path)?;
             sync_folder(&path)?;
@@ -219,7 +222,23 @@ impl Copying<'_> {
 pub(super) fn refused(error: OpenError) -> StoreError {
     match error {
         OpenError::Store { source, .. } => source,
+        // The way out that is told for the store itself does not fit another file.
+        OpenError::Damaged { path, what, .. } => StoreError::Invalid(format!("{} is damaged ({what})", path.display())),
         other => StoreError::Invalid(other.to_string()),
+    }
+}
+
+/// Checks that a file can be made where the caller wants a backup: that it cannot says nothing of the disk the store is on.
+fn check_writable(path: &Path, unfinished: &Path) -> Result<(), StoreError> {
+    match create_private(unfinished) {
+        Ok(made) => {
+            drop(made);
+            Ok(std::fs::remove_file(unfinished)?)
+        }
+        Err(StoreError::Io { message, .. }) => {
+            Err(StoreError::Invalid(format!("{} cannot be written: {message}", path.display())))
+        }
+        Err(other) => Err(other),
     }
 }
 

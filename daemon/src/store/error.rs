@@ -2,7 +2,7 @@
 //!
 //! Must not know: the wire.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A read or a write of the store failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -63,6 +63,9 @@ pub enum StoreError {
     /// The caller asked for what the store's rules forbid.
     #[error("{0}")]
     Invalid(String),
+    /// What was asked for is not there.
+    #[error("{0}")]
+    Missing(String),
     /// The work was cancelled or interrupted before its end.
     #[error("interrupted")]
     Interrupted,
@@ -214,7 +217,7 @@ pub enum OpenError {
         supported: u32,
     },
     /// The file is damaged, cut or missing.
-    #[error("{path} is damaged ({what}); it was left as it is. last good backup: {}. to put it in place: tiro store restore", show(.backup))]
+    #[error("{path} is damaged ({what}); it was left as it is. {}", way_out(.path, .backup))]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -239,6 +242,12 @@ fn answers_at(socket: &Option<PathBuf>) -> String {
     })
 }
 
-fn show(backup: &Option<PathBuf>) -> String {
-    backup.as_ref().map_or_else(|| "none found".to_owned(), |path| path.display().to_string())
+fn way_out(store: &Path, backup: &Option<PathBuf>) -> String {
+    match backup {
+        Some(path) => format!("last good backup: {}. to put it in place: tiro store restore", path.display()),
+        None => format!(
+            "no backup was found. one from elsewhere is put in place by: tiro store restore PATH. to begin anew on purpose, move the folder {} away",
+            store.parent().unwrap_or(store).display()
+        ),
+    }
 }

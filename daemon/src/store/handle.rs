@@ -81,7 +81,7 @@ impl Retry {
 impl Handle {
     /// Opens the store of a folder whose lock was taken.
     pub(super) fn open(dir: &Path, mut lock: StoreLock, options: OpenOptions) -> Result<Self, OpenError> {
-        let opened = open_dir(dir, &options)?;
+        let opened = open_dir(dir, lock.epoch(), &options)?;
         backup::remove_unfinished(dir);
         restore::remove_unfinished(dir);
         lock.note(opened.record.epoch);
@@ -246,7 +246,7 @@ impl Handle {
             let mut database = self.database.write();
             drop(database.take());
             let worked = work();
-            match open_dir(&self.dir, &self.options) {
+            match open_dir(&self.dir, Some(self.record().epoch), &self.options) {
                 Ok(opened) => {
                     self.take_over(&mut database, opened);
                     (worked, Ok(()))

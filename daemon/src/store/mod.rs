@@ -39,7 +39,7 @@ pub use error::{OpenError, StoreError, WriteFailure};
 pub use handle::Health;
 pub use lock::StoreLock;
 pub use models::ModelReads;
-pub use open::{FORMAT, OpenOptions, Progress, STORE_FILE};
+pub use open::{FORMAT, INDEX_FOLDER, OpenOptions, Progress, STORE_FILE};
 pub use read::{Reads, SpaceCounts};
 pub use read_conflict::ConflictReads;
 pub use read_session::SessionReads;

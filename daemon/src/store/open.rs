@@ -24,6 +24,8 @@ use tiro_schema::record::StoreRecord;
 pub const FORMAT: u32 = 1;
 /// Name of the store file in the store's folder.
 pub const STORE_FILE: &str = "store.redb";
+/// Name of the folder of the index in the store's folder. It is made after the store: where it is, a store was.
+pub const INDEX_FOLDER: &str = "index";
 /// What a redb file begins with.
 const MAGIC: [u8; 9] = [b'r', b'e', b'd', b'b', 0x1A, 0x0A, 0xA9, 0x0D, 0x0A];
 
@@ -71,13 +73,14 @@ pub(super) struct Opened {
     pub(super) read_only: Option<StoreError>,
 }
 
-/// Opens the store file of a folder, making one where the folder has none and never had.
-pub(super) fn open_dir(dir: &Path, options: &OpenOptions) -> Result<Opened, OpenError> {
+/// Opens the store file of a folder, making one where the folder has none and never had: no backup, no store set aside, no index,
+/// and no epoch that a lock file notes once a store was open.
+pub(super) fn open_dir(dir: &Path, noted_epoch: Option<u64>, options: &OpenOptions) -> Result<Opened, OpenError> {
     let path = dir.join(STORE_FILE);
     restore::finish_swap(dir).map_err(|source| OpenError::Store { path: path.clone(), source })?;
     if !path.exists() {
         let remains = backup::newest(dir).or_else(|| restore::newest_set_aside(dir));
-        if remains.is_some() {
+        if remains.is_some() || noted_epoch.is_some() || dir.join(INDEX_FOLDER).exists() {
             let backup = backup::newest(dir);
             return Err(OpenError::Damaged { path, what: "the file is missing, and it was not always".into(), backup });
         }

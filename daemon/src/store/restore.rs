@@ -89,7 +89,7 @@ pub(super) fn choose(
 ) -> Result<Chosen, StoreError> {
     if let Some(path) = asked {
         if !path.is_file() {
-            return Err(StoreError::Invalid(format!("there is no backup file {}", path.display())));
+            return Err(StoreError::Missing(format!("there is no backup file {}", path.display())));
         }
         return check(path, options, cancelled);
     }
@@ -103,7 +103,7 @@ pub(super) fn choose(
             }
         }
     }
-    Err(StoreError::Invalid(match backups.len() {
+    Err(StoreError::Missing(match backups.len() {
         0 => format!("there is no backup in {}", dir.join(backup::BACKUP_FOLDER).display()),
         some => format!("none of the {some} backups is good"),
     }))

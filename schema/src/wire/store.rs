@@ -16,14 +16,17 @@ params! {
 result! {
     /// Result of `store/verify`.
     VerifyResult {
-        /// True when nothing is wrong.
+        /// True when nothing is wrong, with the store or with the index.
         ok: bool,
         /// Records read.
         records: u64,
         /// Memories that are not forgotten.
         memories: u64,
-        /// What is wrong, the first 100.
+        /// What is wrong with the store, the first 100.
         problems: Vec<String>,
+        /// Where the index does not match the store, the first 100. The store is no worse for it: `store/rebuild` makes the index anew.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        index_problems: Vec<String>,
         /// Milliseconds it took.
         elapsed_ms: u64,
     }

@@ -19,6 +19,8 @@ fn one_bad_item_fails_alone_and_says_where() {
     let results = result["results"].as_array().unwrap();
     let outcomes: Vec<&str> = results.iter().map(|r| r["outcome"].as_str().unwrap()).collect();
     assert_eq!(outcomes, ["created", "failed", "duplicate", "refused", "refused", "created", "failed", "failed", "failed"]);
+    let undone = [1, 6, 7, 8].map(|n| results[n]["error"]["data"]["outcome"].clone());
+    assert_eq!(undone, ["notDone"; 4].map(Value::from), "{results:?}");
     assert_eq!(results[2]["id"], results[0]["id"]);
     assert_eq!((results[3]["reason"].as_str(), results[4]["reason"].as_str()), (Some("secret:apiKey"), Some("gate:empty")));
     let path = |n: usize| results[n]["error"]["data"]["path"].as_str().unwrap().to_owned();

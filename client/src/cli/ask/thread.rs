@@ -13,14 +13,28 @@ use tiro_schema::wire::session::{Session, SessionIdParams, SessionNewParams, Ses
 /// Characters of a prompt that become the title of the conversation it begins.
 const TITLE_CHARS_MAX: usize = 60;
 
-/// Finds or begins the conversation; gives its id.
+/// A conversation to ask in.
+pub struct Thread {
+    /// Its id.
+    pub session_id: String,
+    /// It was begun for this question.
+    pub is_new: bool,
+}
+
+impl Thread {
+    fn continued(session: Session) -> Self {
+        Thread { session_id: session.session_id, is_new: false }
+    }
+}
+
+/// Finds or begins the conversation.
 ///
 /// # Errors
 /// When the one named is not there.
-pub async fn find(shell: &Shell, daemon: &mut Daemon, named: Option<&str>, new: bool, prompt: &str) -> Result<String, Failure> {
+pub async fn find(shell: &Shell, daemon: &mut Daemon, named: Option<&str>, new: bool, prompt: &str) -> Result<Thread, Failure> {
     if let Some(named) = named {
         let session: Session = daemon.call("session/get", &SessionIdParams { session_id: named.to_owned() }).await?;
-        return Ok(session.session_id);
+        return Ok(Thread::continued(session));
     }
     let space = shell.space_name()?;
     let file = shell.places()?.state_dir.join("ask.json");
@@ -34,7 +48,7 @@ pub async fn find(shell: &Shell, daemon: &mut Daemon, named: Option<&str>, new: 
                         &session.session_id[..session.session_id.len().min(8)]
                     ));
                 }
-                return Ok(session.session_id);
+                return Ok(Thread::continued(session));
             }
             Err(failure) if failure.error.as_ref().and_then(|error| error.kind()) != Some(ErrorKind::NotFound) => {
                 return Err(failure);
@@ -48,7 +62,7 @@ pub async fn find(shell: &Shell, daemon: &mut Daemon, named: Option<&str>, new: 
     if let Err(error) = write(&file, &last) {
         shell.note(&format!("cannot note the conversation in {}: {error}", file.display()));
     }
-    Ok(id)
+    Ok(Thread { session_id: id, is_new: true })
 }
 
 /// Begins a conversation titled by its first prompt.

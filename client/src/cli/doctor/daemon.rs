@@ -4,6 +4,7 @@
 
 use super::super::exit::{Exit, Failure};
 use super::super::shell::{CLIENT, Daemon};
+use super::super::store::REBUILD;
 use super::super::{Shell, progress};
 use super::Check;
 use crate::render::{size, time};
@@ -24,8 +25,9 @@ pub async fn checks(shell: &Shell, places: &Places) -> Vec<Check> {
         Ok(status) => {
             checks.push(reached(&status, running));
             checks.push(version(&status));
-            checks.push(store(shell, &mut daemon).await);
-            checks.push(index(&status));
+            let (store, astray) = store(shell, &mut daemon).await;
+            checks.push(store);
+            checks.push(index(&status, &astray));
             checks.push(Check::ok("embedder", status.embedder.clone()));
             checks.push(model(&status));
             checks.push(backup(shell, &status));
@@ -66,27 +68,24 @@ fn version(status: &StatusResult) -> Check {
     )
 }
 
-async fn store(shell: &Shell, daemon: &mut Daemon) -> Check {
+/// The store, and where the index does not match it.
+async fn store(shell: &Shell, daemon: &mut Daemon) -> (Check, Vec<String>) {
     let answer: Result<VerifyResult, Failure> =
         progress::call(shell, daemon, "store/verify", &StoreParams::default(), "verifying").await;
     match answer {
-        Ok(result) if result.ok => {
+        Ok(result) if result.problems.is_empty() => {
             let memories = size::count(result.memories, "memory", "memories");
-            Check::ok(
-                "store",
-                format!(
-                    "whole: {}, {memories}, {}",
-                    size::count(result.records, "record", "records"),
-                    time::milliseconds(result.elapsed_ms)
-                ),
-            )
+            let records = size::count(result.records, "record", "records");
+            let took = time::milliseconds(result.elapsed_ms);
+            (Check::ok("store", format!("whole: {records}, {memories}, {took}")), result.index_problems)
         }
         Ok(result) => {
             let first = result.problems.first().cloned().unwrap_or_default();
             let found = format!("damaged: {}, first: {first}", size::count(result.problems.len() as u64, "problem", "problems"));
-            Check::fail("store", Exit::Damaged, found, "put the last good backup in its place: tiro store restore")
+            let advice = "put the last good backup in its place: tiro store restore";
+            (Check::fail("store", Exit::Damaged, found, advice), Vec::new())
         }
-        Err(failure) => unverified(failure),
+        Err(failure) => (unverified(failure), Vec::new()),
     }
 }
 
@@ -99,7 +98,12 @@ fn unverified(failure: Failure) -> Check {
     check
 }
 
-fn index(status: &StatusResult) -> Check {
+fn index(status: &StatusResult, astray: &[String]) -> Check {
+    if let Some(first) = astray.first() {
+        let problems = size::count(astray.len() as u64, "problem", "problems");
+        let found = format!("does not match the store: {problems}, first: {first}");
+        return Check::fail("index", Exit::Failed, found, format!("it is derived: {REBUILD}"));
+    }
     let Some(state) = &status.index else { return Check::warn("index", "not told by this daemon", "") };
     let found = format!(
         "{}, {} waiting, {}",

@@ -31,7 +31,8 @@ result! {
     ForgetResult {
         /// How many are hidden (or, on a dry run, would be).
         count: u64,
-        /// Their ids, the first 1,000.
+        /// Their ids, the first 1,000. No call lists the others, and `memory/undo` takes an id: to be able to bring back more than
+        /// 1,000, forget the `ids` of a dry run, page by page.
         ids: Vec<String>,
         /// Sequence token of the write.
         seq: String,
