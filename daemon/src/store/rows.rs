@@ -164,6 +164,9 @@ pub struct ReadTx {
     noted: RefCell<Option<StoreError>>,
 }
 
+/// One table as redb opens it for reading.
+type Opened = ReadOnlyTable<&'static [u8], &'static [u8]>;
+
 impl ReadTx {
     pub(super) fn new(transaction: ReadTransaction, checks: Checks) -> Self {
         ReadTx { transaction, tables: ALL.iter().map(|_| OnceCell::new()).collect(), checks, noted: RefCell::new(None) }
@@ -175,7 +178,7 @@ impl ReadTx {
     }
 
     /// The open table; none where an earlier build made the file and nothing was written to the table since.
-    fn table(&self, table: Table) -> Result<Option<&ReadOnlyTable<&'static [u8], &'static [u8]>>, StoreError> {
+    fn table(&self, table: Table) -> Result<Option<&Opened>, StoreError> {
         let Some(cell) = table.place().and_then(|place| self.tables.get(place)) else { return Ok(None) };
         if cell.get().is_none() {
             let definition: Definition = table.definition();

@@ -64,12 +64,9 @@ fn excess(a: &Token, b: &Token, embedder: &dyn Embedder) -> Option<f32> {
     let across = a.han() != b.han();
     let names = a.class == Class::Name || b.class == Class::Name;
     let words = a.class == Class::Word && b.class == Class::Word;
-    if !words
-        && !(names
-            && across
-            && !matches!(a.class, Class::Number | Class::Time)
-            && !matches!(b.class, Class::Number | Class::Time))
-    {
+    let numeric = |token: &Token| matches!(token.class, Class::Number | Class::Time);
+    let names_across = names && across && !numeric(a) && !numeric(b);
+    if !words && !names_across {
         return None;
     }
     if GLAD.contains(&a.entry.group) && GLAD.contains(&b.entry.group) && a.opposite == b.opposite {

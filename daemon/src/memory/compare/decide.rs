@@ -399,7 +399,7 @@ impl Pair<'_> {
         if !values_first && (self.subject_left() || self.verb_left()) {
             return self.near();
         }
-        if self.a.exception != self.b.exception || self.alignment.pairs.len() < 1 {
+        if self.a.exception != self.b.exception || self.alignment.pairs.is_empty() {
             return self.near();
         }
         self.other_value(values_first)
@@ -464,7 +464,7 @@ impl Pair<'_> {
         } else {
             SAME_KIND_ALONE
         };
-        let enough = words > 0 || verbs > 0 && (speakers || words > 0);
+        let enough = words > 0 || verbs > 0 && speakers;
         let moved_on = speakers && words == 0 && verbs == 0;
         if ra.is_empty() {
             return if words > 0 && rb.len() <= 2 { Relation::Superseded } else { self.near_only() };

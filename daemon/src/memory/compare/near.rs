@@ -70,6 +70,9 @@ struct Later {
     record: OnceCell<Option<(MemoryRecord, Read)>>,
 }
 
+/// Neighbours of a text, each with how it is related.
+pub(in crate::memory) type Neighbours = Vec<(MemoryRecord, &'static str)>;
+
 impl Memory {
     /// Compares a text with the memories of its space that are nearest to it now. Reads the index and a few records: under a millisecond.
     pub(in crate::memory) fn compare_with_known(&self, ready: &Ready) -> Result<Comparison, MemoryError> {
@@ -139,7 +142,7 @@ impl Memory {
         space: u32,
         ready: &Ready,
         since: &mut Since,
-    ) -> Result<(Outcome, Vec<(MemoryRecord, &'static str)>), MemoryError> {
+    ) -> Result<(Outcome, Neighbours), MemoryError> {
         let comparison = &*ready.comparison;
         if comparison.read.is_none() {
             return Ok((Outcome::Created, Vec::new()));

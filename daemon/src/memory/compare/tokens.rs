@@ -250,7 +250,7 @@ impl Reader<'_> {
     fn push(&mut self, at: usize, key: String, class: Class, entry: Entry) {
         let piece = &self.pieces[at];
         let negated = self.negated % 2 == 1;
-        if negated && entry.does & (does::LIGHT | does::ATTRIBUTE) == 0 || negated && at > self.negated_from + 2 {
+        if negated && (entry.does & (does::LIGHT | does::ATTRIBUTE) == 0 || at > self.negated_from + 2) {
             self.negated = 0;
         }
         let joined = self.last_at.is_some_and(|last| last + 1 == at);

@@ -373,7 +373,9 @@ pub(super) fn one_time_code(value: &Value<'_>) -> bool {
     let counted = ["位", "个", "次", "分钟", "秒", "天", "digit", "char", "minute", "second", "day", "time", "hour"]
         .iter()
         .any(|u| unit.starts_with(u));
-    !counted && !(v.len() == 4 && is_year(v)) && !value.before().is_some_and(|c| c.is_ascii_alphabetic() || c == '-')
+    let year = v.len() == 4 && is_year(v);
+    let within_a_word = value.before().is_some_and(|c| c.is_ascii_alphabetic() || c == '-');
+    !counted && !year && !within_a_word
 }
 
 /// Twelve to twenty-four words of a wallet: no sentence, since the words that join sentences are none of them.

@@ -135,10 +135,10 @@ impl Anchor {
         match year {
             Year::Given(year) => month_days(said, year),
             Year::Counted(by) => month_days(said, i16::try_from(i32::from(present) + by).ok()?),
-            Year::Turn(Turn::Last) => near(-9..=0).filter(|(_, end)| *end <= self.today).last(),
+            Year::Turn(Turn::Last) => near(-9..=0).rfind(|(_, end)| *end <= self.today),
             Year::Turn(Turn::Next) => near(0..=9).find(|(first, _)| *first > self.today),
             Year::Turn(Turn::This) => near(-1..=0).find(|(_, end)| *end > self.today).or_else(|| month_days(said, present)),
-            Year::Any if unsaid == Unsaid::Latest => near(-9..=0).filter(|(first, _)| *first <= self.today).last(),
+            Year::Any if unsaid == Unsaid::Latest => near(-9..=0).rfind(|(first, _)| *first <= self.today),
             Year::Any => near(-4..=4).min_by_key(|(first, end)| self.distance_days(*first, *end)),
         }
     }
