@@ -208,7 +208,7 @@ impl Dice {
 
 /// Lines as they stand in notes, code and logs, with numbers and identifiers of every ordinary kind.
 fn ordinary_lines(count: usize) -> Vec<String> {
-    let mut d = Dice(0x5EED_0F_71_20);
+    let mut d = Dice(0x005E_ED0F_7120);
     let (names, places) =
         (["Ann", "Omar", "小李", "Jun", "Zoë", "王芳"], ["the store", "仓库", "staging", "the archive", "上海", "the lab"]);
     (0..count)
