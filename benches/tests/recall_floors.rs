@@ -19,7 +19,6 @@ const FLOORS: [(&str, [f64; 3]); 3] =
 const IDENTIFIERS_FLOOR: f64 = 0.98;
 /// Most questions with an answer that may find nothing, as a share.
 const FALSE_EMPTIES_MAX: f64 = 0.192;
-/// Most questions of nonsense that may find something. The aim is none.
 
 fn own() -> Set {
     Set::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recall")).unwrap()
