@@ -19,7 +19,7 @@ const SETTLE_S_MAX: u64 = 3_600;
 
 /// Measures recall: recall@5, recall@10, hit@5, nDCG@10 and MRR by category, abstention, and what each feature earns.
 ///
-/// A FOLDER has docs.jsonl ({ref, space, text, occurredAt?, source?}), queries.jsonl ({space, query, category, gold: [ref]})
+/// A FOLDER has docs.jsonl ({ref, space, text, occurredAt?, source?}), queries.jsonl ({space, query, category, gold: list of refs})
 /// and, where there is one, absent.jsonl ({space, query, kind?}: questions without an answer). Each configuration gets a
 /// daemon in a throw-away home. Given several configurations, each is compared with the first, question by question.
 #[derive(Parser)]
