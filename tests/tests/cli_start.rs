@@ -283,7 +283,7 @@ fn a_store_that_is_still_held_is_waited_for() {
     let tiro = Tiro::new();
     let path = tiro.home().join("data/lock");
     let lock = held(&path);
-    std::fs::write(&path, format!("pid {}\nepoch 1\nsocket {}\n", std::process::id(), tiro.socket().display())).unwrap();
+    std::fs::write(&path, format!("pid {}\nsocket {}\n", std::process::id(), tiro.socket().display())).unwrap();
     let mut client = tiro.command(&["remember", "kept after the store was let go"]).spawn().unwrap();
     let began = Instant::now();
     while began.elapsed() < Duration::from_millis(300) {
