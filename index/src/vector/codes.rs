@@ -59,7 +59,8 @@ mod tests {
             prop_assert_eq!(encode_fine(&vector, &mut codes, &mut rest), scale);
             for ((x, code), rest) in vector.iter().zip(&codes).zip(&rest) {
                 let near = (f32::from(*code) + f32::from(*rest) / REST_PARTS) * scale;
-                prop_assert!((x - near).abs() <= scale * 2e-5, "{} for {}", near, x);
+                // Half a part of the rest, and the rounding of f32 at 127 scales, five times over.
+                prop_assert!((x - near).abs() <= scale * 5e-5, "{} for {}", near, x);
             }
             prop_assert!(rest[vector.len()..].iter().all(|&rest| rest == 0) && !rest.contains(&i16::MIN));
         }
