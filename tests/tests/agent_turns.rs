@@ -58,7 +58,10 @@ fn a_turn_remembers_and_recalls_through_its_tools() {
     check::recall_contains(&mut rpc, "oolong tea", "The user prefers oolong tea.");
     let page: Value = rpc.ask("session/messages", json!({"sessionId": session}));
     let result = page["items"][4]["content"][0]["text"].as_str().unwrap();
-    assert!(result.contains("> The user prefers oolong tea") && result.contains("2"), "data with a date: {result}");
+    assert!(
+        result.contains("> The user prefers oolong tea.") && !result.contains("one passage") && result.contains("2"),
+        "data with a date: {result}"
+    );
     let kept: Value = rpc.ask("memory/list", json!({}));
     assert_eq!(kept["items"][0]["sources"][0]["session"], json!(session), "{kept}");
 }

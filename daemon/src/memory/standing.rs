@@ -99,8 +99,14 @@ fn weigh(hit: FoundHit, asked: &HashSet<String>) -> Option<StandingHit> {
     let met = share(&scope, asked);
     let weight = base + LIKENESS_WEIGHT * hit.hit.score + SCOPE_WEIGHT * met;
     let about = telling_words(sentence);
-    let sentence = (sentence.trim().len() < text.trim().len()).then(|| sentence.to_owned());
+    // Marks around it make it no part.
+    let sentence = (said(sentence) < said(&text)).then(|| sentence.to_owned());
     Some(StandingHit { hit, sentence, weight, about, scope })
+}
+
+/// Letters and digits of a text.
+fn said(text: &str) -> usize {
+    text.chars().filter(|c| c.is_alphanumeric()).count()
 }
 
 /// Whether two say the same thing in other words, by the same people.
