@@ -27,7 +27,7 @@ pub use document::{Change, Document, Prepared, Status, Voice, prepare};
 pub use error::{IndexError, Result};
 pub use frozen::Frozen;
 pub use index::{Index, Opened, Standing, Stats};
-pub use near::Near;
+pub use near::{Near, Neighbour};
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
 pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};

@@ -5,11 +5,22 @@ use crate::query::Filter;
 use crate::search::nearest;
 use crate::tokenize::query_tokens;
 
+/// A document near to a text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Key of the document.
+    pub key: u64,
+    /// Its approximate cosine, where both have a vector.
+    pub cosine: Option<f32>,
+    /// Its distinct tokens, and how many of them the text has too.
+    pub tokens: (u32, u32),
+}
+
 /// What [`Index::near`] gives.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Near {
-    /// Keys of documents, by vector first, without repeats, each with its approximate cosine where both have a vector.
-    pub keys: Vec<(u64, Option<f32>)>,
+    /// Documents, by vector first, without repeats.
+    pub neighbours: Vec<Neighbour>,
     /// Store sequence up to which the state had every write.
     pub seq: u64,
 }
@@ -22,8 +33,9 @@ impl Index {
         let tokens = query_tokens(text);
         self.with_state(|state, settings| {
             let filter = Filter::default();
-            let keys = nearest(state, settings, space, &filter, (&tokens, by_words), vector.map(|vector| (vector, by_vector)));
-            Near { keys, seq: state.seq }
+            let neighbours =
+                nearest(state, settings, space, &filter, (&tokens, by_words), vector.map(|vector| (vector, by_vector)));
+            Near { neighbours, seq: state.seq }
         })
     }
 }

@@ -62,11 +62,14 @@ fn check(documents: u64, asked: u64) -> Duration {
         let began = Instant::now();
         let near = index.near(if n % 50 == 0 { 2 } else { 1 }, &words, vector.as_deref(), 8, 4);
         times.push(began.elapsed());
-        assert!((8..=12).contains(&near.keys.len()), "{}", near.keys.len());
-        assert!(near.keys.iter().any(|(key, _)| *key == n + 1), "{words} is not near itself");
-        assert!(near.keys.iter().all(|(key, _)| ((key - 1) % 50 == 0) == (n % 50 == 0)), "a document of another space");
+        let found = &near.neighbours;
+        assert!((8..=12).contains(&found.len()), "{}", found.len());
+        let own = found.iter().find(|neighbour| neighbour.key == n + 1);
+        assert!(own.is_some_and(|own| own.tokens.0 > 0 && own.tokens.0 == own.tokens.1), "{words} is not near itself: {own:?}");
+        assert!(found.iter().all(|near| near.tokens.1 <= near.tokens.0));
+        assert!(found.iter().all(|near| ((near.key - 1) % 50 == 0) == (n % 50 == 0)), "a document of another space");
         assert_eq!(near.seq, store.seq);
-        assert!(near.keys[..8].windows(2).all(|w| w[0].1 >= w[1].1), "by cosine first");
+        assert!(found[..8].windows(2).all(|w| w[0].cosine >= w[1].cosine), "by cosine first");
     }
     times.sort_unstable();
     times[times.len() / 2]

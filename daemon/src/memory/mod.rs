@@ -31,6 +31,7 @@ mod model_leg;
 mod open;
 mod passages;
 mod past;
+mod patterns;
 mod pin;
 mod place;
 mod recall;

@@ -11,21 +11,18 @@ mod rules;
 mod tests;
 mod values;
 
+use super::patterns::Patterns;
 use named::NAMED;
 pub use redact::{redact, redact_json};
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::Regex;
 use rules::{Rule, SHAPES};
 use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
-/// Bytes of the automaton's cache; what does not fit is computed again, never wrong.
-const AUTOMATON_CACHE_BYTES: usize = 8 << 20;
-
 struct Table {
     rules: &'static [Rule],
-    set: RegexSet,
-    single: Vec<Regex>,
+    patterns: Patterns,
 }
 
 static BY_SHAPE: LazyLock<Table> = LazyLock::new(|| table(SHAPES));
@@ -33,11 +30,7 @@ static BY_NAME: LazyLock<Table> = LazyLock::new(|| table(NAMED));
 
 fn table(rules: &'static [Rule]) -> Table {
     let patterns: Vec<&str> = rules.iter().map(|rule| rule.pattern).collect();
-    // Invariant: the patterns are constants, and a test compiles every one of them.
-    let set =
-        RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
-    let single = patterns.iter().map(|p| Regex::new(p).expect("invariant: constant patterns")).collect();
-    Table { rules, set, single }
+    Table { rules, patterns: Patterns::new(&patterns) }
 }
 
 /// The kind of the first secret found in the text, such as `privateKey` or `cardNumber`; none when there is none.
@@ -58,8 +51,8 @@ pub fn find_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<&'static 
 
 fn find_plain(text: &str) -> Option<&'static str> {
     tables().into_iter().find_map(|table| {
-        let held = |i: &usize| next_value(&table.rules[*i], &table.single[*i], text, 0).is_some();
-        Some(table.rules[table.set.matches(text).into_iter().find(held)?].kind)
+        let held = |i: &usize| next_value(&table.rules[*i], table.patterns.single(*i), text, 0).is_some();
+        Some(table.rules[table.patterns.candidates(text).into_iter().find(held)?].kind)
     })
 }
 

@@ -3,12 +3,14 @@
 use super::bm25::Bm25;
 use super::filter::Eligible;
 use super::legs::View;
+use crate::limits::NEAR_TOKENS_MAX;
+use crate::near::Neighbour;
 use crate::query::Filter;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::tokenize::QueryToken;
 
-/// Keys of the eligible documents of one space nearest by vector and by words, with their approximate cosines; nothing is scored.
+/// The eligible documents of one space nearest by vector and by words; nothing is scored.
 pub(crate) fn nearest(
     state: &State,
     settings: &Settings,
@@ -16,7 +18,7 @@ pub(crate) fn nearest(
     filter: &Filter,
     (tokens, by_words): (&[QueryToken], usize),
     vector: Option<(&[f32], usize)>,
-) -> Vec<(u64, Option<f32>)> {
+) -> Vec<Neighbour> {
     let Some(space) = state.spaces.get(&number) else { return Vec::new() };
     let eligible = Eligible::new(filter);
     let view = View::new(state, number, space, &eligible, settings.direct_documents_max);
@@ -25,11 +27,20 @@ pub(crate) fn nearest(
         found.extend(view.by_vector(vector, k).found.into_iter().map(|(slot, cosine)| (slot, Some(cosine))));
     }
     if by_words > 0 && !tokens.is_empty() {
-        let bm25 = Bm25::new(tokens, &space.statistics);
+        let mut rarest = tokens.to_vec();
+        rarest.sort_by_key(|token| space.statistics.frequency(token.id));
+        rarest.truncate(NEAR_TOKENS_MAX);
+        let bm25 = Bm25::new(&rarest, &space.statistics);
         let new: Vec<u32> = view.by_words(&bm25, by_words).found.into_iter().map(|(slot, _)| slot).collect();
         let new: Vec<u32> = new.into_iter().filter(|slot| found.iter().all(|(known, _)| known != slot)).collect();
         let cosines = vector.map(|(vector, _)| space.vectors.cosines(vector, &new));
         found.extend(new.iter().enumerate().map(|(n, slot)| (*slot, cosines.as_ref().and_then(|c| c.get(n).copied().flatten()))));
     }
-    found.into_iter().filter_map(|(slot, cosine)| Some((space.slot(slot)?.key, cosine))).collect()
+    let neighbour = |(at, cosine)| {
+        let slot = space.slot(at)?;
+        let ids = slot.tokens.ids();
+        let shared = tokens.iter().filter(|token| ids.binary_search(&token.id).is_ok()).count();
+        Some(Neighbour { key: slot.key, cosine, tokens: (ids.len() as u32, shared as u32) })
+    };
+    found.into_iter().filter_map(neighbour).collect()
 }

@@ -6,6 +6,7 @@ use super::lexicon::{LEXICON, does};
 use super::tokens::{Class, Reading, Token};
 use std::sync::LazyLock;
 use tiro_index::embed::Embedder;
+use tiro_index::vector::dot;
 
 /// Likeness from which two words of one language mean the same. Below stand the neighbours that do not: blue and green at .64.
 const ALIKE_ENGLISH: f32 = 0.76;
@@ -95,5 +96,5 @@ fn excess(a: &Token, b: &Token, embedder: &dyn Embedder) -> Option<f32> {
 /// Cosine of two words alone.
 pub(super) fn likeness(a: &Token, b: &Token, embedder: &dyn Embedder) -> Option<f32> {
     let (a, b) = (a.vector(embedder)?, b.vector(embedder)?);
-    Some(a.iter().zip(b).map(|(x, y)| x * y).sum())
+    Some(dot(a, b))
 }

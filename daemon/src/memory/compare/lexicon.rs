@@ -91,6 +91,8 @@ pub(super) struct Entry {
 /// The word list.
 pub(super) struct Lexicon {
     entries: HashMap<String, Entry>,
+    /// Words of the Latin script in one form alone, lower case.
+    forms: HashMap<String, Entry>,
     /// Words of the longest phrase that begins with each stem.
     phrases: HashMap<String, usize>,
     groups: HashMap<String, u16>,
@@ -103,6 +105,7 @@ impl Lexicon {
     fn read(text: &str) -> Lexicon {
         let mut lexicon = Lexicon {
             entries: HashMap::new(),
+            forms: HashMap::new(),
             phrases: HashMap::new(),
             groups: HashMap::new(),
             group_does: vec![0],
@@ -120,7 +123,7 @@ impl Lexicon {
                 };
                 lexicon.with(word, join);
                 if word.is_ascii() && !word.contains('_') {
-                    join(lexicon.entries.entry(exact(word)).or_default());
+                    join(lexicon.forms.entry(word.to_lowercase()).or_default());
                 }
             }
         }
@@ -163,8 +166,8 @@ impl Lexicon {
             | does::MUST
             | does::MAY;
         if bit & (OF_WORDS | does::EVENT) == 0 {
-            let form = if word.is_ascii() && !word.contains('_') { exact(word) } else { key(word) };
-            let known = self.entries.get(&form).copied();
+            let single = word.is_ascii() && !word.contains('_');
+            let known = if single { self.forms.get(&word.to_lowercase()) } else { self.entries.get(&key(word)) }.copied();
             let group = known.filter(|entry| !entry.opposite).map(|entry| entry.group).or(self.groups.get(word).copied());
             if let Some(group) = group.filter(|group| *group != 0) {
                 self.group_does[usize::from(group)] |= bit;
@@ -172,7 +175,7 @@ impl Lexicon {
         }
         // `used to` is no use: what a word does to a sentence hangs on its form.
         if bit & (OF_WORDS | does::EVENT | does::ATTRIBUTE) != 0 && word.is_ascii() && !word.contains('_') {
-            self.entries.entry(exact(word)).or_default().does |= bit;
+            self.forms.entry(word.to_lowercase()).or_default().does |= bit;
             return;
         }
         self.with(word, |entry| entry.does |= bit);
@@ -180,7 +183,8 @@ impl Lexicon {
 
     fn set_apart(&mut self, word: &str, bit: u32) {
         if let Some(group) = self.groups.get(word).copied() {
-            self.entries.values_mut().filter(|entry| entry.group == group).for_each(|entry| entry.apart |= bit);
+            let every = self.entries.values_mut().chain(self.forms.values_mut());
+            every.filter(|entry| entry.group == group).for_each(|entry| entry.apart |= bit);
         }
         self.with(word, |entry| entry.apart |= bit);
     }
@@ -199,10 +203,10 @@ impl Lexicon {
         change(self.entries.entry(key).or_default());
     }
 
-    /// What is known of a word of the Latin script as it stands, lower case.
-    pub fn word(&self, word: &str) -> Option<Entry> {
-        let form = self.entries.get(&exact(word)).copied();
-        let stem = self.entries.get(&stem(word)).copied();
+    /// What is known of a word of the Latin script as it stands, lower case, and of its stem.
+    pub fn word(&self, word: &str, stem: &str) -> Option<Entry> {
+        let form = self.forms.get(word).copied();
+        let stem = self.entries.get(stem).copied();
         let (form, stem) = (form.or(stem)?, stem.unwrap_or_default());
         let mut entry = if form.group == 0 { Entry { does: form.does, ..stem } } else { form };
         entry.does |= stem.does | self.group_does.get(usize::from(entry.group)).copied().unwrap_or(0);
@@ -228,11 +232,6 @@ impl Lexicon {
     }
 }
 
-/// How a word in one form alone is looked up.
-fn exact(word: &str) -> String {
-    format!("={}", word.to_lowercase())
-}
-
 /// How a word or phrase of the Latin script is looked up.
 fn key(word: &str) -> String {
     if !word.is_ascii() {
@@ -247,7 +246,7 @@ mod tests {
 
     #[test]
     fn groups_join_languages_and_opposites_are_marked() {
-        let find = |word: &str| LEXICON.word(word).or(LEXICON.find(word)).unwrap_or_default();
+        let find = |word: &str| LEXICON.word(word, &stem(word)).or(LEXICON.find(word)).unwrap_or_default();
         assert_ne!(find(&stem("resides")).group, 0);
         assert_eq!(find(&stem("resides")).group, find("居住").group);
         assert_eq!(find(&stem("hates")).group, find("喜欢").group);

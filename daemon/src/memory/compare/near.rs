@@ -10,7 +10,9 @@ use crate::limits::{COMPARED_BY_VECTOR, COMPARED_BY_WORDS, COMPARED_BYTES_MAX, C
 use crate::store::{Direction, Reads, StoreError, WriteTx};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
+use tiro_index::Neighbour;
 use tiro_index::embed::Embedder;
+use tiro_index::vector::dot;
 use tiro_schema::convert::STATUS_ACTIVE;
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::memory::ConflictReason;
@@ -19,6 +21,10 @@ use tiro_schema::wire::memory::ConflictReason;
 const COSINE_MIN: f32 = 0.3;
 /// Cosine from which a memory is named as near whatever its words.
 const COSINE_NEAR: f32 = 0.6;
+/// Distinct tokens from which a memory has many words.
+const APART_TOKENS_MIN: u32 = 16;
+/// A text that shares less than one in this many of them says nothing of the same fact.
+const APART_SHARE: u32 = 3;
 
 /// A text compared with the memories there were at a sequence.
 #[derive(Debug, Default)]
@@ -91,16 +97,24 @@ impl Memory {
         };
         let near = index.near(space.id, &ready.draft.canonical, ready.vector(), COMPARED_BY_VECTOR, COMPARED_BY_WORDS);
         comparison.seq = near.seq;
-        let mut seen = Vec::with_capacity(near.keys.len());
+        let mut seen = Vec::with_capacity(near.neighbours.len());
         self.store().read(|tx| {
-            for (index_key, cosine) in &near.keys {
-                let (key, passage) = super::super::documents::memory_of(*index_key);
-                let cosine = cosine.unwrap_or(0.0);
+            for neighbour in &near.neighbours {
+                let (key, passage) = super::super::documents::memory_of(neighbour.key);
+                let cosine = neighbour.cosine.unwrap_or(0.0);
                 if passage > 0 || seen.contains(&key) {
                     continue;
                 }
                 seen.push(key);
-                if let Some(known) = tx.memory(key)?.filter(|record| comparable(record, space.id)) {
+                let apart = apart(neighbour);
+                if apart && cosine < COSINE_NEAR {
+                    continue;
+                }
+                let Some(known) = tx.memory(key)?.filter(|record| comparable(record, space.id)) else { continue };
+                if apart {
+                    let finding = Finding::plain(Relation::Near);
+                    comparison.verdicts.push(Verdict { key, text_version: known.vector_version, cosine, finding });
+                } else {
                     comparison.verdicts.extend(self.verdict(&comparison, ready, &known, cosine, None));
                 }
             }
@@ -220,6 +234,13 @@ fn outcome(verdicts: Vec<(Verdict, MemoryRecord)>) -> (Outcome, Vec<(MemoryRecor
     (outcome, related)
 }
 
+/// Whether a memory of many words shares so few of them with the text that the text can be no more than near to it: whatever drops,
+/// changes or contradicts a memory has all of its words but a value of a few (`proof`).
+fn apart(neighbour: &Neighbour) -> bool {
+    let (distinct, shared) = neighbour.tokens;
+    distinct >= APART_TOKENS_MIN && shared * APART_SHARE < distinct
+}
+
 /// Whether a text is compared with a memory at all.
 fn comparable(record: &MemoryRecord, space: u32) -> bool {
     record.status == STATUS_ACTIVE && record.space == space && record.text.len() <= COMPARED_BYTES_MAX
@@ -323,8 +344,4 @@ impl Later {
         });
         Ok(kept.as_ref().filter(|(record, _)| record.vector_version == now.vector_version).map(|(record, read)| (record, read)))
     }
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

@@ -2,9 +2,11 @@
 //!
 //! Must not know: what words mean together.
 
-use super::lexicon::LEXICON;
+use super::lexicon::{Entry, LEXICON};
 use super::numerals::{english_number, han_number};
+use std::cell::OnceCell;
 use tiro_index::embed::Embedder;
+use tiro_index::tokenize::stem;
 
 /// What a piece is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,24 @@ pub(super) struct Piece {
     pub first: bool,
     /// `'s` follows.
     pub owner: bool,
+    stem: OnceCell<String>,
+    entry: OnceCell<Option<Entry>>,
+}
+
+impl Piece {
+    /// The stem of what it says; the same for Han words.
+    pub fn stem(&self) -> &str {
+        self.stem.get_or_init(|| stem(&self.norm))
+    }
+
+    /// What the lexicon knows of it.
+    pub fn entry(&self) -> Option<Entry> {
+        let find = || match self.kind {
+            Kind::Han => LEXICON.find(&self.norm),
+            _ => LEXICON.word(&self.norm, self.stem()),
+        };
+        *self.entry.get_or_init(find)
+    }
 }
 
 /// Words that end in `'s` without owning anything.
@@ -194,7 +214,8 @@ impl Scanner {
     }
 
     fn put(&mut self, text: String, norm: String, kind: Kind) {
-        self.pieces.push(Piece { text, norm, kind, first: self.first, owner: false });
+        let (stem, entry) = (OnceCell::new(), OnceCell::new());
+        self.pieces.push(Piece { text, norm, kind, first: self.first, owner: false, stem, entry });
         if kind != Kind::Mark {
             self.first = false;
         }
@@ -233,7 +254,7 @@ impl Scanner {
         }
         let compound = chunk.contains('-') && chunk.chars().all(|c| c.is_alphabetic() || c == '-');
         if compound {
-            if LEXICON.word(&lower).is_some() {
+            if LEXICON.word(&lower, &stem(&lower)).is_some() {
                 return self.push(chunk, Kind::Word);
             }
             chunk.split('-').filter(|part| !part.is_empty()).for_each(|part| self.chunk(part));

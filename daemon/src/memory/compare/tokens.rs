@@ -8,7 +8,6 @@ use super::said::{Said, Written, say, trim, turn_money};
 use super::scan::{Kind, Piece, is_han, scan, time_form};
 use std::sync::OnceLock;
 use tiro_index::embed::{Embedder, Role as EmbedRole};
-use tiro_index::tokenize::stem;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -427,14 +426,13 @@ impl Reader<'_> {
         if self.pieces[at].kind != Kind::Word {
             return None;
         }
-        let first = stem(self.norm(at));
-        let most = LEXICON.phrase_words(&first);
+        let most = LEXICON.phrase_words(self.pieces[at].stem());
         for words in (2..=most).rev() {
             let pieces = self.pieces.get(at..at + words);
             let Some(pieces) = pieces.filter(|pieces| pieces.iter().all(|p| matches!(p.kind, Kind::Word | Kind::Number))) else {
                 continue;
             };
-            let key = pieces.iter().map(|p| stem(&p.norm)).collect::<Vec<_>>().join(" ");
+            let key = pieces.iter().map(Piece::stem).collect::<Vec<_>>().join(" ");
             if let Some(entry) = LEXICON.find(&key) {
                 self.known(at, words, key, entry);
                 return Some(words);
@@ -446,7 +444,7 @@ impl Reader<'_> {
     fn word(&mut self, at: usize) -> usize {
         let piece = &self.pieces[at];
         let norm = piece.norm.clone();
-        let key = if piece.kind == Kind::Han { norm.clone() } else { stem(&norm) };
+        let key = if piece.kind == Kind::Han { norm.clone() } else { piece.stem().to_owned() };
         if ROLES.contains(&norm.as_str()) {
             self.role = ROLES.iter().find(|role| **role == norm).copied().unwrap_or("");
         } else if let Some((_, role)) = HAN_ROLES.iter().find(|(han, _)| *han == norm) {
@@ -469,8 +467,7 @@ impl Reader<'_> {
         if matches!(norm.as_str(), "was" | "were" | "did" | "had") {
             self.reading.past = true;
         }
-        let found = if piece.kind == Kind::Han { LEXICON.find(&key) } else { LEXICON.word(&norm) };
-        let entry = found.unwrap_or_default();
+        let entry = piece.entry().unwrap_or_default();
         let letter =
             piece.text.len() == 1 && piece.text.starts_with(|c: char| c.is_ascii_uppercase() && c != 'I') && !piece.first;
         if letter {
@@ -482,7 +479,7 @@ impl Reader<'_> {
             return 1;
         }
         if capital && entry.group == 0 && entry.does & !(does::LIGHT) == 0 && self.is_name(at) {
-            self.exact(at, stem(&norm), Class::Name);
+            self.exact(at, piece.stem().to_owned(), Class::Name);
             return 1;
         }
         if piece.kind == Kind::Han && entry == Entry::default() && norm.chars().count() >= 2 && is_person(&norm) {
@@ -500,7 +497,8 @@ impl Reader<'_> {
             return true;
         }
         let next = self.norm(at + 1);
-        let does_next = LEXICON.word(next).map_or(0, |entry| entry.does);
+        let does_next =
+            self.pieces.get(at + 1).and_then(|next| LEXICON.word(&next.norm, next.stem())).map_or(0, |entry| entry.does);
         matches!(
             next,
             "is" | "was" | "has" | "will" | "does" | "and" | "can" | "had" | "now" | "no" | "never" | "not" | "also" | "recently"
@@ -593,9 +591,8 @@ fn find_verb(pieces: &[Piece], reading: &mut Reading) {
     let copula = |piece: &Piece| COPULAS.contains(&piece.norm.as_str());
     let copula_at = pieces.iter().position(copula);
     let change_at = pieces.iter().enumerate().skip(1).position(|(at, p)| {
-        let entry = if p.kind == Kind::Han { LEXICON.find(&p.norm) } else { LEXICON.word(&p.norm) };
         let now = matches!(p.norm.as_str(), "now" | "currently" | "现在" | "目前" | "如今" | "最近" | "new" | "latest");
-        at > 0 && !now && entry.is_some_and(|e| e.does & (does::CHANGE | does::STOPPER) != 0)
+        at > 0 && !now && p.entry().is_some_and(|e| e.does & (does::CHANGE | does::STOPPER) != 0)
     });
     let change_at = change_at.map(|at| at + 1);
     let noun = |token: &Token| {

@@ -1,11 +1,11 @@
 //! Cues: what a phrase says about the sentence it stands in. The tables are in `cues_en` and `cues_zh`; here they are matched.
 //!
-//! The table of a language is one automaton, so a sentence is read once. Must not know: what is decided from the cues.
+//! Must not know: what is decided from the cues.
 
+use super::super::patterns::Patterns;
 use super::cues_en::ENGLISH;
 use super::cues_zh::CHINESE;
 use super::words::is_han;
-use regex::{RegexSet, RegexSetBuilder};
 use std::sync::LazyLock;
 use tiro_schema::wire::memory::Category;
 
@@ -68,11 +68,8 @@ pub(super) struct Cues {
 /// Bytes of a sentence that a word of questions makes a question of.
 const MAYBE_QUESTION_BYTES_MAX: usize = 84;
 
-/// Bytes of the automaton's cache; what does not fit is computed again, never wrong.
-const AUTOMATON_CACHE_BYTES: usize = 16 << 20;
-
 struct Table {
-    set: RegexSet,
+    patterns: Patterns,
     /// Sense and number of the pattern that voids it, by row.
     rows: Vec<(Sense, Option<usize>)>,
 }
@@ -90,10 +87,8 @@ fn table(cues: &[Cue]) -> Table {
         }
         rows.push((cue.sense, void));
     }
-    // Invariant: the patterns are constants, and a test compiles every one of them.
-    let set =
-        RegexSetBuilder::new(&patterns).dfa_size_limit(AUTOMATON_CACHE_BYTES).build().expect("invariant: constant patterns");
-    Table { set, rows }
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    Table { patterns: Patterns::new(&patterns), rows }
 }
 
 fn ascii_boundaries(pattern: &str) -> String {
@@ -116,12 +111,9 @@ pub(super) fn cues(plain: &str) -> Cues {
 
 impl Cues {
     fn read(&mut self, table: &Table, plain: &str) {
-        let found = table.set.matches(plain);
-        if !found.matched_any() {
-            return;
-        }
+        let found = table.patterns.matches(plain);
         for (n, (sense, void)) in table.rows.iter().enumerate() {
-            if found.matched(n) && !void.is_some_and(|v| found.matched(v)) {
+            if found[n] && !void.is_some_and(|v| found[v]) {
                 self.add(*sense);
             }
         }

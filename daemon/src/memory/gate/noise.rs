@@ -2,8 +2,8 @@
 //!
 //! Looks at the form of a line, not at what it says. Pure. Must not know: cues.
 
+use super::super::patterns::Patterns;
 use super::words::is_han;
-use regex::{RegexSet, RegexSetBuilder};
 use std::sync::LazyLock;
 
 /// How a line of a program begins, over the line as it was written. Every one is anchored, so that other lines are left at once.
@@ -47,15 +47,12 @@ const ANYWHERE: &[&str] = &[
 ];
 
 struct Table {
-    beginnings: RegexSet,
-    anywhere: RegexSet,
+    beginnings: Patterns,
+    anywhere: Patterns,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // Invariant: the patterns are constants, and a test compiles every one of them.
-    let set = |patterns: &[&str]| RegexSetBuilder::new(patterns).build().expect("invariant: constant patterns");
-    Table { beginnings: set(BEGINNINGS), anywhere: set(ANYWHERE) }
-});
+static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table { beginnings: Patterns::new(BEGINNINGS), anywhere: Patterns::new(ANYWHERE) });
 
 /// Characters of a line that are looked at: forms stand at its beginning.
 const FORM_BYTES_MAX: usize = 512;

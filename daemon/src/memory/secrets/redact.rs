@@ -52,9 +52,9 @@ fn mark(kind: &str) -> String {
 fn without(text: &str) -> String {
     let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
     for table in tables() {
-        for number in table.set.matches(text) {
+        for number in table.patterns.candidates(text) {
             let (rule, mut at) = (&table.rules[number], 0);
-            while let Some(value) = next_value(rule, &table.single[number], text, at) {
+            while let Some(value) = next_value(rule, table.patterns.single(number), text, at) {
                 at = value.end.max(at + 1);
                 found.push((whole(rule.kind, text, value), rule.kind));
                 if !text.is_char_boundary(at) {
