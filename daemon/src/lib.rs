@@ -9,6 +9,7 @@ pub mod config;
 pub mod connection;
 pub mod harden;
 pub mod harness;
+pub mod heap;
 pub mod idempotency;
 pub mod limits;
 pub mod memory;

@@ -89,6 +89,8 @@ pub const READY_WAIT_MS_MAX: u64 = 60_000;
 pub const DRAIN_MS_MAX: u64 = 5_000;
 /// Time cancelled requests and closing connections get after that.
 pub const DRAIN_CANCELLED_MS_MAX: u64 = 1_500;
+/// Arenas of the C library's heap.
+pub const HEAP_ARENAS_MAX: i32 = 2;
 /// Threads for blocking work.
 pub const BLOCKING_THREADS_MAX: usize = 64;
 

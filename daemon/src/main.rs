@@ -51,6 +51,7 @@ fn main() -> ExitCode {
         return restore(&config, env, backup.as_deref());
     }
     tiro_daemon::harden::harden();
+    tiro_daemon::heap::bound();
     match run(config, env) {
         Ok(code) => code,
         Err(error) => fail(1, &format!("{error:#}")),

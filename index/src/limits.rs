@@ -3,7 +3,7 @@
 /// Distinct tokens of a query that are looked at; the rest of a very long query is left out.
 pub const QUERY_TOKENS_MAX: usize = 256;
 /// Tokens of a text about to be kept, the rarest, by which its nearest are looked for.
-pub const NEAR_TOKENS_MAX: usize = 12;
+pub const NEAR_TOKENS_MAX: usize = 8;
 /// Bytes of a query's text that are analysed.
 pub const QUERY_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a document's text that are analysed.

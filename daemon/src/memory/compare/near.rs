@@ -3,6 +3,7 @@
 //! The comparison is made at a sequence, outside the transaction; `settle` looks again only at what was written since. Must not
 //! know: what is written as a result.
 
+use super::super::fingerprint::canonical;
 use super::super::place::Ready;
 use super::super::{Memory, MemoryError};
 use super::{Finding, Read, Relation, compare};
@@ -10,8 +11,8 @@ use crate::limits::{COMPARED_BY_VECTOR, COMPARED_BY_WORDS, COMPARED_BYTES_MAX, C
 use crate::store::{Direction, Reads, StoreError, WriteTx};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
-use tiro_index::Neighbour;
 use tiro_index::embed::Embedder;
+use tiro_index::tokenize::count_tokens;
 use tiro_index::vector::dot;
 use tiro_schema::convert::STATUS_ACTIVE;
 use tiro_schema::record::MemoryRecord;
@@ -31,6 +32,8 @@ const APART_SHARE: u32 = 3;
 pub(in crate::memory) struct Comparison {
     /// The text, read; none when it is not compared.
     read: Option<Read>,
+    /// Its distinct tokens, ascending.
+    tokens: Vec<u32>,
     /// Up to here every write of the space was looked at.
     seq: u64,
     verdicts: Vec<Verdict>,
@@ -44,6 +47,13 @@ struct Verdict {
     text_version: u32,
     cosine: f32,
     finding: Finding,
+}
+
+impl Verdict {
+    /// That a text is near to a memory and no more.
+    fn near(known: &MemoryRecord, cosine: f32) -> Verdict {
+        Verdict { key: known.key, text_version: known.vector_version, cosine, finding: Finding::plain(Relation::Near) }
+    }
 }
 
 /// What is to be done with a text.
@@ -73,7 +83,31 @@ pub(in crate::memory) struct Since {
 struct Later {
     key: u64,
     vector: Option<Vec<f32>>,
-    record: OnceCell<Option<(MemoryRecord, Read)>>,
+    known: OnceCell<Known>,
+}
+
+/// A memory that was written since, with what is looked at in its words.
+struct Known {
+    record: MemoryRecord,
+    /// Its distinct tokens, ascending.
+    tokens: Vec<u32>,
+    read: OnceCell<Read>,
+}
+
+impl Known {
+    fn new(record: MemoryRecord) -> Known {
+        Known { tokens: count_tokens(&canonical(&record.text)).tokens, record, read: OnceCell::new() }
+    }
+
+    /// How many distinct tokens it has, and how many of them are among these.
+    fn shared(&self, others: &[u32]) -> (u32, u32) {
+        let shared = self.tokens.iter().filter(|token| others.binary_search(token).is_ok()).count();
+        (self.tokens.len() as u32, shared as u32)
+    }
+
+    fn read(&self, embedder: &dyn Embedder) -> &Read {
+        self.read.get_or_init(|| Read::new(&self.record.text, embedder))
+    }
 }
 
 /// Neighbours of a text, each with how it is related.
@@ -85,7 +119,11 @@ impl Memory {
         if ready.draft.verbatim || ready.draft.text.len() > COMPARED_BYTES_MAX {
             return Ok(Comparison::default());
         }
-        let mut comparison = Comparison { read: Some(Read::new(&ready.draft.text, self.embedder())), ..Comparison::default() };
+        let mut comparison = Comparison {
+            read: Some(Read::new(&ready.draft.text, self.embedder())),
+            tokens: count_tokens(&ready.draft.canonical).tokens,
+            ..Comparison::default()
+        };
         let index = self.index();
         if index.epoch() != self.store().identity().epoch {
             return Ok(Comparison { seq: self.store().seq(), ..comparison });
@@ -106,17 +144,17 @@ impl Memory {
                     continue;
                 }
                 seen.push(key);
-                let apart = apart(neighbour);
+                let apart = apart(neighbour.tokens);
                 if apart && cosine < COSINE_NEAR {
                     continue;
                 }
                 let Some(known) = tx.memory(key)?.filter(|record| comparable(record, space.id)) else { continue };
-                if apart {
-                    let finding = Finding::plain(Relation::Near);
-                    comparison.verdicts.push(Verdict { key, text_version: known.vector_version, cosine, finding });
+                let verdict = if apart {
+                    Some(Verdict::near(&known, cosine))
                 } else {
-                    comparison.verdicts.extend(self.verdict(&comparison, ready, &known, cosine, None));
-                }
+                    self.verdict(&comparison, ready, &known, cosine, None)
+                };
+                comparison.verdicts.extend(verdict);
             }
             Ok::<_, StoreError>(())
         })?;
@@ -172,11 +210,13 @@ impl Memory {
         }
         since.read(tx, space, comparison.seq)?;
         for (cosine, later) in since.nearest(comparison.seq, ready.vector()) {
-            if let Some((known, read)) = later.record(tx, space, self.embedder())?
-                && let Some(verdict) = self.verdict(comparison, ready, known, cosine, Some(read))
-            {
-                verdicts.push((verdict, known.clone()));
-            }
+            let Some(known) = later.record(tx, space)? else { continue };
+            let verdict = if apart(known.shared(&comparison.tokens)) {
+                (cosine >= COSINE_NEAR).then(|| Verdict::near(&known.record, cosine))
+            } else {
+                self.verdict(comparison, ready, &known.record, cosine, Some(known.read(self.embedder())))
+            };
+            verdicts.extend(verdict.map(|verdict| (verdict, known.record.clone())));
         }
         verdicts.sort_by(|a, b| {
             let by = |v: &Verdict| (rank(v.finding.relation), v.cosine);
@@ -236,8 +276,7 @@ fn outcome(verdicts: Vec<(Verdict, MemoryRecord)>) -> (Outcome, Vec<(MemoryRecor
 
 /// Whether a memory of many words shares so few of them with the text that the text can be no more than near to it: whatever drops,
 /// changes or contradicts a memory has all of its words but a value of a few (`proof`).
-fn apart(neighbour: &Neighbour) -> bool {
-    let (distinct, shared) = neighbour.tokens;
+fn apart((distinct, shared): (u32, u32)) -> bool {
     distinct >= APART_TOKENS_MIN && shared * APART_SHARE < distinct
 }
 
@@ -314,7 +353,7 @@ impl Since {
         })?;
         for key in keys.into_iter().rev() {
             self.upto = self.upto.max(key);
-            self.items.push(Later { key, vector: tx.current_vector(key, 0)?, record: OnceCell::new() });
+            self.items.push(Later { key, vector: tx.current_vector(key, 0)?, known: OnceCell::new() });
         }
         Ok(())
     }
@@ -334,14 +373,12 @@ impl Since {
 }
 
 impl Later {
-    /// The memory with its words read; none when it is not current any more.
-    fn record(&self, tx: &WriteTx, space: u32, embedder: &dyn Embedder) -> Result<Option<(&MemoryRecord, &Read)>, StoreError> {
+    /// The memory; none when it is not current any more.
+    fn record(&self, tx: &WriteTx, space: u32) -> Result<Option<&Known>, StoreError> {
         // Its status may change within the transaction, its key may not: the row is read each time, the words once.
         let Some(now) = tx.memory(self.key)?.filter(|record| comparable(record, space)) else { return Ok(None) };
-        let kept = self.record.get_or_init(|| {
-            let read = Read::new(&now.text, embedder);
-            Some((now.clone(), read))
-        });
-        Ok(kept.as_ref().filter(|(record, _)| record.vector_version == now.vector_version).map(|(record, read)| (record, read)))
+        let version = now.vector_version;
+        let known = self.known.get_or_init(|| Known::new(now));
+        Ok(Some(known).filter(|known| known.record.vector_version == version))
     }
 }
