@@ -18,6 +18,10 @@ pub const HITS_MAX: usize = 1_000;
 pub const LEXICAL_BATCH_DOCUMENTS_MAX: usize = 8_192;
 /// Memory that the full-text writer gathers documents in, bytes.
 pub const LEXICAL_WRITER_BYTES: usize = 24 * 1024 * 1024;
+/// Times that the full-text index is opened and written before that is a failure.
+pub const LEXICAL_ATTEMPTS_MAX: u32 = 4;
+/// Wait before the second of them, milliseconds, halved; doubles with each.
+pub const LEXICAL_ATTEMPT_MS: u64 = 5;
 /// Wait before the full-text index is tried again after a failure, milliseconds; doubles up to the next limit.
 pub const LEXICAL_RETRY_MS_MIN: u64 = 250;
 /// Longest wait before the full-text index is tried again, milliseconds.

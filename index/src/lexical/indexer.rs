@@ -5,8 +5,8 @@ use super::open::open;
 use super::schema::Payload;
 use super::writer::Writer;
 use crate::limits::{
-    LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS, LEXICAL_REST_MS, LEXICAL_RETRY_MS_MAX,
-    LEXICAL_RETRY_MS_MIN, LEXICAL_SAMPLE_DOCUMENTS, LEXICAL_WAITING_DOCUMENTS_MAX,
+    LEXICAL_ATTEMPT_MS, LEXICAL_ATTEMPTS_MAX, LEXICAL_BATCH_DOCUMENTS_MAX, LEXICAL_FAILURES_MAX, LEXICAL_IDLE_MS,
+    LEXICAL_REST_MS, LEXICAL_RETRY_MS_MAX, LEXICAL_RETRY_MS_MIN, LEXICAL_SAMPLE_DOCUMENTS, LEXICAL_WAITING_DOCUMENTS_MAX,
 };
 use crate::settings::{Identity, Settings};
 use crate::snapshot::remove;
@@ -253,12 +253,16 @@ impl Indexer {
 
     /// Writes all there is to write.
     fn round(&mut self) -> Result<(), String> {
-        // A failure that opening the folder again cures is none.
-        let result = self.write_all().or_else(|reason| {
+        // A failure that opening the folder again cures is none: merges of a writer that was closed may go on for a moment and clear files
+        // away between the list of segments and their opening.
+        let mut result = self.write_all();
+        for attempt in 1..LEXICAL_ATTEMPTS_MAX {
+            let Err(reason) = &result else { break };
             tracing::debug!(%reason, "full-text index: opened again");
             self.writer = None;
-            self.write_all()
-        });
+            std::thread::sleep(Duration::from_millis(LEXICAL_ATTEMPT_MS << attempt));
+            result = self.write_all();
+        }
         match &result {
             Ok(()) => {
                 self.failures = 0;
