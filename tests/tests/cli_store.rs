@@ -16,6 +16,22 @@ fn doctor_says_what_it_found_and_what_to_do() {
     assert!(text.contains("ok    daemon") && !text.contains('\u{1b}'), "{text}");
 }
 
+#[test]
+fn doctor_warns_of_a_home_in_which_others_may_put_another_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "kept in a folder that all may write to"]);
+    let folders = |report: &serde_json::Value| {
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "folders").unwrap()
+    };
+    std::fs::set_permissions(tiro.home(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let found = folders(&tiro.json(&["doctor"]));
+    assert!(found["found"].as_str().unwrap().contains("may write to") && found.to_string().contains("chmod go-w"), "{found}");
+    std::fs::set_permissions(tiro.home(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(folders(&tiro.json(&["doctor"]))["verdict"], "ok");
+}
+
 // STORE-2
 #[test]
 fn the_store_is_verified_backed_up_rebuilt_and_restored() {

@@ -155,6 +155,22 @@ mod tests {
     }
 
     #[test]
+    fn the_template_names_every_setting_a_person_would_set() {
+        // Keys in plain text are warned about; scripts and the re-ranker are for tests.
+        let left_out = |section: &str, name: &str| name == "apiKey" || name == "script" || section == "reranker";
+        let live =
+            TEMPLATE.lines().filter_map(|line| line.strip_prefix("# ")).filter(|l| l.starts_with('[') || l.contains(" = "));
+        let table = live.collect::<Vec<_>>().join("\n").parse::<toml::Table>().unwrap();
+        for (section, names) in tiro_schema::settings::KNOWN {
+            let told = table.get(*section).and_then(toml::Value::as_table);
+            for name in names.iter().filter(|name| !left_out(section, name)) {
+                assert!(told.is_some_and(|told| told.contains_key(*name)), "{section}.{name}");
+            }
+        }
+        assert!(unknown(&table).is_empty());
+    }
+
+    #[test]
     fn keys_in_plain_text_are_found_and_hidden() {
         // MEM-10
         let mut table: toml::Table = "[model]\napiKey = \"abc\"\napiKeyEnv = \"X\"\nname = \"sk-live\"\n".parse().unwrap();

@@ -166,6 +166,7 @@ pub async fn run(shell: &Shell, args: ImportArgs) -> Outcome {
     }
     send(&mut daemon, &mut batch, &mut report, args.dry_run).await?;
     bar.finish_and_clear();
+    report.refused.sort_by_key(|refused| refused.line);
     shell.answer(&report, |report, style| said(report, args.dry_run, space.as_deref().unwrap_or_default(), style))?;
     if !shell.global.json {
         report.refused.iter().for_each(|refused| eprintln!("line {}: {}", refused.line, escape::terminal_line(&refused.reason)));

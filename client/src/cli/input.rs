@@ -129,6 +129,9 @@ pub fn instant(text: &str) -> Result<Timestamp, String> {
         .or_else(|| text.parse::<Date>().ok().and_then(|day| day.to_zoned_datetime(here).ok()).map(|at| at.timestamp()));
     match at {
         Some(at) => Ok(Timestamp(at.to_string())),
+        None if text.starts_with("9999-12-3") => {
+            Err("beyond the last day that can be written, 9999-12-29; leave it out where there is no end".to_owned())
+        }
         None => Err("not an instant: write 2026-03-05, \"2026-03-05 14:00\", 2026-03-05T14:00:00Z, yesterday or \"3 days ago\""
             .to_owned()),
     }
@@ -137,6 +140,17 @@ pub fn instant(text: &str) -> Result<Timestamp, String> {
 fn ago(text: &str) -> Option<Instant> {
     let span: Span = text.strip_suffix("ago").is_some().then(|| text.parse().ok())??;
     ZonedDateTime::now().checked_add(span).ok().map(|at| at.timestamp())
+}
+
+/// A number of things, from 1.
+///
+/// # Errors
+/// A sentence that says so.
+pub fn count(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("give a number from 1".to_owned()),
+    }
 }
 
 /// A number in 0 to 1.

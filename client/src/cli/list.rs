@@ -3,7 +3,7 @@
 //! Must not know: how pages are cut.
 
 use super::filter::FilterArgs;
-use super::{Exit, Outcome, Shell};
+use super::{Exit, Outcome, Shell, input};
 use crate::limits::PAGE_ITEMS;
 use crate::render::memory;
 use clap::Args;
@@ -35,8 +35,8 @@ pub struct ListArgs {
     #[arg(long)]
     oldest: bool,
     /// Memories at most [default: 50]
-    #[arg(long, short = 'n', value_name = "N", conflicts_with = "all")]
-    limit: Option<usize>,
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "all", value_parser = input::count)]
+    limit: Option<u32>,
     /// Every memory that fits
     #[arg(long)]
     all: bool,
@@ -47,7 +47,7 @@ pub struct ListArgs {
 
 /// Runs the command.
 pub async fn run(shell: &Shell, args: ListArgs) -> Outcome {
-    let wanted = if args.all { usize::MAX } else { args.limit.unwrap_or(LIMIT_DEFAULT) };
+    let wanted = if args.all { usize::MAX } else { args.limit.map_or(LIMIT_DEFAULT, |limit| limit as usize) };
     let mut params = ListParams {
         space: shell.space()?,
         filter: args.filter.to_filter(),

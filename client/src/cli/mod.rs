@@ -167,10 +167,17 @@ pub fn main() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     if error.use_stderr() && std::env::args_os().any(|arg| arg == "--json") {
-        let failure = Failure::usage(error.kind().to_string());
-        println!("{}", failure.to_json());
+        println!("{}", usage_failure(&error.to_string()).to_json());
     }
     if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
+/// What the parser says as a failure: its first paragraph is what, the others what would be right.
+fn usage_failure(said: &str) -> Failure {
+    let mut parts = said.split("\n\n").map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let what = parts.next().unwrap_or_default();
+    let hint: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    Failure::usage(what.strip_prefix("error: ").unwrap_or(&what)).hint(hint.join("; "))
 }
 
 async fn run(shell: &Shell, command: Command) -> Outcome {
@@ -210,6 +217,16 @@ mod tests {
     #[test]
     fn the_arguments_fit_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_wrong_command_line_as_json_says_what_was_wrong() {
+        let error = Cli::try_parse_from(["tiro", "recall", "--bogus", "x"]).unwrap_err();
+        let failure = usage_failure(&error.to_string());
+        assert_eq!(failure.what, "unexpected argument '--bogus' found");
+        assert!(failure.hint.starts_with("tip: ") && failure.hint.contains("Usage: tiro recall"), "{}", failure.hint);
+        let error = Cli::try_parse_from(["tiro", "list", "-n", "0"]).unwrap_err();
+        assert!(usage_failure(&error.to_string()).what.contains("give a number from 1"), "{error}");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub struct SearchArgs {
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Hits at most [default: 5]
-    #[arg(long, short = 'n', value_name = "N")]
+    #[arg(long, short = 'n', value_name = "N", value_parser = input::count)]
     limit: Option<u32>,
     /// Which legs search [default: hybrid]
     #[arg(long, value_parser = input::one_of::<Mode>(&MODES))]

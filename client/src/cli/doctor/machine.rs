@@ -10,6 +10,7 @@ use crate::render::size;
 use crate::trust::{self, TrustError};
 use crate::{launch, place};
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tiro_schema::place::Places;
 
@@ -31,8 +32,23 @@ fn folders(places: &Places) -> Check {
         let advice = format!("chmod 700 {}", open.join(" "));
         return Check::warn("folders", format!("others can look into {}", open.join(", ")), advice);
     }
+    if let Some(dir) = open_to_all(&places.data_dir) {
+        let found = format!("others can put another folder in the place of yours: they may write to {}", dir.display());
+        return Check::warn("folders", found, format!("chmod go-w {}", dir.display()));
+    }
     let made = if places.data_dir.exists() { "" } else { " (not made yet)" };
     Check::ok("folders", format!("{}{made}", places.home.as_ref().unwrap_or(&places.data_dir).display()))
+}
+
+/// The folder above, at any height, in which others may rename what is not theirs.
+fn open_to_all(dir: &Path) -> Option<&Path> {
+    const ALL_WRITE: u32 = 0o002;
+    const STICKY: u32 = 0o1000;
+    let open = |dir: &&Path| {
+        let mode = std::fs::metadata(dir).map_or(0, |found| found.permissions().mode());
+        mode & ALL_WRITE != 0 && mode & STICKY == 0
+    };
+    dir.ancestors().skip(1).find(open)
 }
 
 fn config(places: &Places) -> Check {
