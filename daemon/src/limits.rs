@@ -346,10 +346,14 @@ pub const INTEGRITY_AT_OPEN_BYTES_MAX: u64 = 512 << 20;
 pub const IDEMPOTENCY_SWEEP_ROWS_MAX: usize = 64;
 /// Outbox rows taken out in one commit.
 pub const OUTBOX_TRIM_ROWS_MAX: usize = 4_096;
-/// Rows of the audit kept.
-pub const AUDIT_ROWS_MAX: u64 = 200_000;
-/// Rows of the audit over that limit taken out in one commit.
-pub const AUDIT_TRIM_ROWS_MAX: u64 = 256;
+/// Rows of the audit kept when the configuration does not say.
+pub const AUDIT_ROWS_DEFAULT: u64 = 200_000;
+/// Fewest rows of the audit that the configuration may ask for.
+pub const AUDIT_ROWS_MIN: u64 = 1_000;
+/// Rows of the audit taken out at a time, in one commit: so many over the limit wait until it is worth a row that tells of it.
+pub const AUDIT_CUT_ROWS: u64 = 256;
+/// Bytes of what an audit row says of a call's outcome.
+pub const AUDIT_OUTCOME_BYTES_MAX: usize = 128;
 /// Reads of memory that may wait to be written to the audit.
 pub const AUDIT_QUEUE_MAX: usize = 8_192;
 /// Longest time a read waits to be written to the audit, in ms.

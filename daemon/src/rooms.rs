@@ -5,13 +5,16 @@
 
 use crate::config::Config;
 use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
+use crate::limits::{AUDIT_ROWS_DEFAULT, AUDIT_ROWS_MIN};
 use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions, ModelChoice};
 use crate::model::discover::{ModelConfig, usual_probes};
 use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig, Reranker, ScriptedReranker};
 use crate::run::Seams;
 use crate::service::{Service, StoreCare};
 use crate::session::{SessionError, Sessions};
-use crate::store::{Checks, INDEX_FOLDER, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder};
+use crate::store::{
+    AuditRetention, Checks, INDEX_FOLDER, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder,
+};
 use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
@@ -137,6 +140,10 @@ fn store_options(config: &Config, seams: &Seams, embedder: &dyn Embedder, progre
         embedder: (embedder.model_id().to_owned(), u32::try_from(embedder.dimension()).unwrap_or(u32::MAX)),
         progress,
         checks: Checks::On,
+        audit: AuditRetention {
+            rows: config.file.audit.rows.unwrap_or(AUDIT_ROWS_DEFAULT).max(AUDIT_ROWS_MIN),
+            days: config.file.audit.days,
+        },
         ..OpenOptions::default()
     };
     if let Some(mib) = config.file.limits.store_cache_mib {

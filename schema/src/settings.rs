@@ -9,6 +9,7 @@ pub const KNOWN: &[(&str, &[&str])] = &[
     ("reranker", &["provider", "script"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),
+    ("audit", &["rows", "days"]),
     ("limits", &["storeCacheMib"]),
 ];
 

@@ -231,3 +231,24 @@ fn a_large_forgetting_tells_every_id_and_can_be_undone() {
     let deleted = tiro.json(&["space", "delete", "other", "--yes"]);
     assert_eq!((deleted["count"].as_u64(), deleted["ids"].as_array().unwrap().len()), (Some(1), 1));
 }
+
+// MEM-11
+#[test]
+fn the_audit_is_asked_by_memory_client_and_method() {
+    let tiro = Tiro::new();
+    let id = remembered(&tiro, &["the", "audit", "sees", "this", "sentence"]);
+    tiro.ok(&["show", &id]);
+    let rows = tiro_tests::wait_for("the read in the audit", tiro_tests::DEADLINE, || {
+        let rows = tiro.json(&["audit", &id[..8]])["items"].as_array().unwrap().clone();
+        (rows.iter().any(|row| row["method"] == "memory/get")).then_some(rows)
+    });
+    let first = rows.last().unwrap();
+    assert_eq!((first["method"].as_str(), first["outcome"].as_str()), (Some("memory/remember"), Some("created")));
+    assert!(first["actor"]["executable"].as_str().unwrap().ends_with("/tiro"), "{first}");
+    let text = tiro.ok(&["audit", "--client", "tiro", "--method", "memory/remember"]);
+    let fields: Vec<&str> = text.trim_end().split('\t').collect();
+    assert_eq!((fields.len(), fields[2], fields[3], fields[8]), (9, "memory/remember", "created", id.as_str()));
+    assert!(!text.contains("sentence"));
+    tiro.run(&["audit", "--client", "nobody"]).exits(5);
+    tiro.run(&["audit", "--outside", &id]).exits(2);
+}

@@ -4,6 +4,7 @@
 
 mod archive;
 mod ask;
+mod audit;
 mod completions;
 mod config;
 mod conflicts;
@@ -120,6 +121,7 @@ enum Command {
     Forget(forget::ForgetArgs),
     Undo(undo::UndoArgs),
     History(history::HistoryArgs),
+    Audit(audit::AuditArgs),
     Conflicts(conflicts::ConflictsArgs),
     Merge(merge::MergeArgs),
     Pin(pin::PinArgs),
@@ -191,6 +193,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Edit(args) => edit::run(shell, args).await,
         Command::Forget(args) => forget::run(shell, args).await,
         Command::History(args) => history::run(shell, args).await,
+        Command::Audit(args) => audit::run(shell, args).await,
         Command::Conflicts(args) => conflicts::run(shell, args).await,
         Command::Merge(args) => merge::run(shell, args).await,
         Command::Undo(args) => undo::run(shell, args).await,

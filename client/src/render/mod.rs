@@ -2,6 +2,7 @@
 //!
 //! Pure: takes wire types and a [`Style`], gives text. Must not know: arguments, connections, exit codes.
 
+pub mod audit;
 pub mod escape;
 pub mod history;
 pub mod hits;

@@ -42,6 +42,8 @@ pub struct FileConfig {
     pub memory: MemorySection,
     /// `[agent]`.
     pub agent: AgentSection,
+    /// `[audit]`.
+    pub audit: AuditSection,
     /// `[limits]`.
     pub limits: LimitsSection,
 }
@@ -145,6 +147,16 @@ pub struct MemorySection {
 pub struct AgentSection {
     /// Model calls of one turn, at most.
     pub steps: Option<u32>,
+}
+
+/// How long the audit is kept.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AuditSection {
+    /// Rows kept: 200,000 when absent, 1,000 at least.
+    pub rows: Option<u64>,
+    /// Days a row is kept; any age when absent.
+    pub days: Option<u32>,
 }
 
 /// Limits a person may set.
@@ -252,6 +264,7 @@ mod tests {
             reranker: RerankerSection { provider: Some("p".into()), script: Some("s".into()) },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
             agent: AgentSection { steps: Some(1) },
+            audit: AuditSection { rows: Some(1), days: Some(1) },
             limits: LimitsSection { store_cache_mib: Some(1) },
         };
         let (again, warnings) = read(&toml::to_string(&all).unwrap()).unwrap();

@@ -37,14 +37,15 @@ impl Memory {
         let fitting = found.hits.len();
         found.hits.retain(|hit| page.add(&mut budget.clone(), |number| written(number, hit, None)));
         let beside: Vec<&FoundHit> = standing.iter().map(|s| &s.hit).collect();
-        self.after_recall(caller, METHOD, &plan, &found, &beside).await?;
+        let recall_id = Uuid::new_v4();
+        self.after_recall(caller, (METHOD, recall_id), &plan, &found, &beside).await?;
         let text = block(&page.entries);
         let ids = |hits: &mut dyn Iterator<Item = &FoundHit>| hits.map(|h| id_text(&h.record.id)).collect::<Vec<_>>();
         Ok(ContextResult {
             tokens: tokens::estimate(&text),
             ids: ids(&mut beside.iter().copied().chain(&found.hits)),
             standing: ids(&mut beside.iter().copied()),
-            recall_id: Uuid::new_v4().to_string(),
+            recall_id: recall_id.to_string(),
             strength: found.strength.into(),
             below_threshold: found.below_threshold,
             over_budget: left_out(fitting, found.hits.len()),

@@ -140,7 +140,11 @@ impl Memory {
             }
         }
         result.refused.sort_by_key(|r| r.line);
-        ledger::wrote(tx, caller, METHOD, &touched)?;
+        let outcome = format!("created {}, duplicate {}, refused {}", result.created, result.duplicate, result.refused.len());
+        if touched.is_empty() && !chunk.is_empty() {
+            touched.push((0, 0));
+        }
+        ledger::wrote_as(tx, caller, METHOD, &outcome, &touched)?;
         Ok(result)
     }
 

@@ -63,16 +63,16 @@ impl Memory {
     /// # Errors
     /// `Invalid` and `TooLarge` about params, and the store's.
     pub async fn recall(&self, caller: &Caller, params: RecallParams) -> Result<RecallResult, MemoryError> {
-        let recall_id = Uuid::new_v4().to_string();
+        let recall_id = Uuid::new_v4();
         let (plan, mut found) = self.searched(caller, Plan::new(&params, HITS_DEFAULT)?).await?;
         let fitting = found.hits.len();
         if let Some(budget) = plan.token_budget {
             let mut room = budget;
             found.hits.retain(|hit| take(&mut room, tokens::estimate(&hit.record.text)));
         }
-        self.after_recall(caller, METHOD, &plan, &found, &[]).await?;
+        self.after_recall(caller, (METHOD, recall_id), &plan, &found, &[]).await?;
         Ok(RecallResult {
-            recall_id,
+            recall_id: recall_id.to_string(),
             strength: found.strength.into(),
             seq: self.store().seq_token(found.seq),
             served_by: found.served_by,
@@ -113,7 +113,7 @@ impl Memory {
     pub(super) async fn after_recall(
         &self,
         caller: &Caller,
-        method: &str,
+        (method, recall_id): (&str, Uuid),
         plan: &Plan,
         found: &Found,
         beside: &[&FoundHit],
@@ -121,7 +121,7 @@ impl Memory {
         let mut touched: Vec<(u32, u64)> = found.spaces.iter().map(|space| (*space, 0)).collect();
         let given = || found.hits.iter().chain(beside.iter().copied());
         touched.extend(given().map(|h| (h.record.space, h.record.key)));
-        self.audit_read(caller, method, &touched);
+        self.audit_recall(caller, method, recall_id, &touched);
         self.inner.gate.recalled().note(given().map(|h| (h.space.as_str(), h.record.text.as_str())));
         if plan.count_use && !found.hits.is_empty() {
             self.count_use(found.hits.iter().map(|h| h.record.key).collect()).await?;

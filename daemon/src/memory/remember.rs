@@ -31,7 +31,11 @@ impl Memory {
         let key = item_key(&params)?;
         let now_ms = self.now_ms();
         let draft = match self.judge_new(&params)? {
-            Judged::Refused(reason) => return Ok(refused(reason)),
+            Judged::Refused(reason) => {
+                let space = params.space.as_deref().unwrap_or(DEFAULT_SPACE);
+                self.audit_refused(caller, METHOD, true, Some(space), &format!("refused: {reason}"));
+                return Ok(refused(reason));
+            }
             Judged::Draft(draft) => *draft,
         };
         let ready = self.blocking(move |memory| Ready::new(memory, draft, now_ms).compared(memory)).await?;
@@ -39,7 +43,7 @@ impl Memory {
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
                 let (result, records) = keep(&memory, tx, &mut Spaces::default(), &ready)?;
-                ledger::wrote(tx, &caller, METHOD, &ledger::touched(&records))?;
+                ledger::wrote_as(tx, &caller, METHOD, &result.outcome.to_string(), &ledger::touched(&records))?;
                 Ok::<_, MemoryError>(result)
             })
         });

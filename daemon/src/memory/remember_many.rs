@@ -12,6 +12,7 @@ use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION, PREPARE_THREADS_M
 use crate::params;
 use crate::store::WriteTx;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tiro_schema::wire::memory::{RememberManyParams, RememberManyResult, RememberOutcome, RememberParams, RememberResult};
 use tiro_schema::{ErrorObject, WriteOutcome};
@@ -65,13 +66,15 @@ impl Memory {
 
     async fn write_items(&self, caller: &Caller, items: Vec<Item>, key: Option<Key>) -> Result<Vec<RememberResult>, MemoryError> {
         if items.iter().all(|item| matches!(item, Item::Answered(_))) && key.is_none() {
-            return Ok(items
+            let results: Vec<RememberResult> = items
                 .into_iter()
                 .filter_map(|i| match i {
                     Item::Answered(r) => Some(*r),
                     Item::Ready(..) => None,
                 })
-                .collect());
+                .collect();
+            self.audit_refused(caller, METHOD, true, None, &summary(&results));
+            return Ok(results);
         }
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
@@ -80,12 +83,24 @@ impl Memory {
                 let results: Result<Vec<_>, MemoryError> =
                     items.iter().map(|item| write_item(&memory, tx, item, &mut spaces, &mut touched)).collect();
                 let results = results?;
-                ledger::wrote(tx, &caller, METHOD, &touched)?;
+                if touched.is_empty() {
+                    touched.push((0, 0));
+                }
+                ledger::wrote_as(tx, &caller, METHOD, &summary(&results), &touched)?;
                 Ok::<_, MemoryError>(results)
             })
         });
         Ok(written.await?)
     }
+}
+
+/// What became of the items, for the audit: how many of each outcome.
+fn summary(results: &[RememberResult]) -> String {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for result in results {
+        *counts.entry(result.outcome.to_string()).or_default() += 1;
+    }
+    counts.iter().map(|(outcome, count)| format!("{outcome} {count}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes one item. Only an error of the store is one of the whole transaction.

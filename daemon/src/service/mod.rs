@@ -20,6 +20,8 @@ use crate::memory::Memory;
 use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
 
@@ -46,6 +48,25 @@ impl Service {
     /// # Errors
     /// What the verb says; `methodNotFound` for a name that is not built.
     pub async fn dispatch(
+        &self,
+        method: &str,
+        params: Value,
+        caller: Caller,
+        connection: &ConnectionHandle,
+    ) -> Result<Value, ErrorObject> {
+        let named = params.get("space").and_then(Value::as_str).map(str::to_owned);
+        let by = caller.clone();
+        let answer = self.ask(method, params, caller, connection).await;
+        if let Err(error) = &answer
+            && is_audited(method)
+        {
+            let (kind, write) = (error.kind().map_or("unknown", |kind| kind.name()), is_write(method));
+            self.memory.note_failure(&by, method, write, named.as_deref(), kind);
+        }
+        answer
+    }
+
+    async fn ask(
         &self,
         method: &str,
         params: Value,
@@ -85,4 +106,20 @@ impl Service {
     pub fn last_backup_at(&self) -> Option<tiro_schema::wire::Timestamp> {
         self.store.backups().first().map(crate::store::backup::made_at)
     }
+}
+
+/// Whether calls of a method are in the audit; its failures are then, too.
+fn is_audited(method: &str) -> bool {
+    ["memory/", "space/", "store/"].iter().any(|group| method.starts_with(group)) && access().contains_key(method)
+}
+
+/// Whether a method changes something.
+fn is_write(method: &str) -> bool {
+    access().get(method).copied().unwrap_or(false)
+}
+
+/// Every method of this build, and whether it changes something.
+fn access() -> &'static HashMap<String, bool> {
+    static ACCESS: OnceLock<HashMap<String, bool>> = OnceLock::new();
+    ACCESS.get_or_init(|| tiro_schema::method::methods().into_iter().map(|method| (method.name, method.write)).collect())
 }

@@ -168,7 +168,7 @@ impl Copying<'_> {
         let (mut transaction, mut bytes, mut done) = (Some(begin()?), 0, before);
         view.scan(table, UNBOUNDED, Direction::Ascending, &mut |key, value| {
             if view.checks() == Checks::On {
-                codec::payload(table, key, value)?;
+                codec::payload(table.as_written(value), key, value)?;
             }
             if let Some(open) = &transaction {
                 let mut copy = open.open_table(table.definition()).map_err(engine)?;

@@ -70,8 +70,17 @@ fn audit() -> AuditRecord {
         space: 2,
         keys: vec![5, 6],
         actor: actor(),
+        outcome: "refused: gate:question".into(),
+        recall: Some([0xB7; 16]),
+        cut: Some(AuditCutRecord { first: 1, last: 2, hash: [0x22; 32] }),
         chain: [0x11; 32],
     }
+}
+
+/// The same as the first version has it.
+fn first_audit() -> AuditRecordV1 {
+    let AuditRecord { row, at_ms, method, write, space, keys, actor, chain, .. } = audit();
+    AuditRecordV1 { row, at_ms, method, write, space, keys, actor, chain }
 }
 
 fn session() -> SessionRecord {
@@ -172,6 +181,7 @@ fn lines() -> String {
     line(all, tables::SESSION_TURNS, &super::keys::session_turn(6, 8, &[2; 16]), &());
     let event = EventRecord { event_seq: 1, method: "turn/started".into(), params_json: "{}".into() };
     line(all, tables::EVENTS, &super::keys::u64_u64(6, 1), &event);
+    line(all, Table { version: 1, ..tables::AUDIT }, &super::keys::u64(3), &first_audit());
     line(all, tables::AUDIT, &super::keys::u64(3), &audit());
     line(all, tables::OUTBOX, &super::keys::u64(9), &OutboxRecord { key: 5, version: 2, remove: true });
     line(all, tables::IDEMPOTENCY, &[7; 32], &idempotency());
@@ -285,6 +295,20 @@ mod mirror {
         space: u32,
         keys: Vec<u64>,
         actor: (u32, i32, String, String),
+        outcome: String,
+        recall: Option<[u8; 16]>,
+        cut: Option<(u64, u64, [u8; 32])>,
+        chain: [u8; 32],
+    }
+
+    #[derive(SchemaWrite, SchemaRead)]
+    pub struct FirstAudit {
+        row: (u64, i64),
+        method: String,
+        write: bool,
+        space: u32,
+        keys: Vec<u64>,
+        actor: (u32, i32, String, String),
         chain: [u8; 32],
     }
 
@@ -315,6 +339,7 @@ fn wincode_reads_and_writes_the_same_bytes() {
     same!(tables::SESSIONS, session(), mirror::Session);
     same!(tables::TURNS, turn(), mirror::Turn);
     same!(tables::AUDIT, audit(), mirror::Audit);
+    same!(Table { version: 1, ..tables::AUDIT }, first_audit(), mirror::FirstAudit);
     same!(tables::SETTINGS, store(), mirror::Store);
     same!(tables::IDEMPOTENCY, idempotency(), mirror::Idempotency);
     same!(tables::VECTORS, VectorRecord { values: vec![0.5, -1.0] }, mirror::Vector);

@@ -32,6 +32,7 @@ mod write_session;
 pub mod write_tx;
 mod writer;
 
+pub use audit::AuditRetention;
 pub use backend::{BackendFactory, FileFactory};
 pub use backup::{BackupFile, BackupReport};
 pub use codec::Checks;

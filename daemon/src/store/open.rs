@@ -2,6 +2,7 @@
 //!
 //! Every change redb makes while opening waits in memory (`StagedBackend`) until the file has passed. Must not know: the writer.
 
+use super::audit::AuditRetention;
 use super::backend::{BackendFactory, FileFactory, ReadOnlyFile, SharedBackend, StagedBackend};
 use super::codec::{self, Checks, ENVELOPE_BYTES};
 use super::error::{OpenError, StoreError, engine};
@@ -47,6 +48,8 @@ pub struct OpenOptions {
     pub progress: Progress,
     /// Whether damage is looked for.
     pub checks: Checks,
+    /// How long rows of the audit are kept.
+    pub audit: AuditRetention,
 }
 
 impl Default for OpenOptions {
@@ -58,6 +61,7 @@ impl Default for OpenOptions {
             embedder: (String::new(), 0),
             progress: Arc::new(|_, _, _| {}),
             checks: Checks::On,
+            audit: AuditRetention::default(),
         }
     }
 }

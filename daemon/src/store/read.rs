@@ -210,7 +210,9 @@ pub trait Reads: Rows + Sized {
 
     /// One row of the audit.
     fn audit_row(&self, row: u64) -> Result<Option<AuditRecord>, StoreError> {
-        self.record(tables::AUDIT, &keys::u64(row))
+        let key = keys::u64(row);
+        let Some(value) = self.row(tables::AUDIT, &key)? else { return Ok(None) };
+        super::audit::unseal(self, &key, &value).map(|(record, _)| Some(record))
     }
 
     /// Where the audit stands.
@@ -222,7 +224,7 @@ pub trait Reads: Rows + Sized {
     fn audit(&self, before_row: u64, max: usize) -> Result<Vec<AuditRecord>, StoreError> {
         let to = keys::u64(before_row);
         let rows = self.rows(tables::AUDIT, (Bound::Unbounded, Bound::Excluded(&to)), Direction::Descending, max)?;
-        rows.iter().map(|(key, value)| self.unseal(tables::AUDIT, key, value)).collect()
+        rows.iter().map(|(key, value)| super::audit::unseal(self, key, value).map(|(record, _)| record)).collect()
     }
 
     /// The newest `max` rows of the audit before a row that pass, newest first. Walks back over all rows in between.
@@ -237,7 +239,7 @@ pub trait Reads: Rows + Sized {
         let bounds = (Bound::Unbounded, Bound::Excluded(&to[..]));
         self.scan(tables::AUDIT, bounds, Direction::Descending, &mut |key, value| {
             if found.len() < max {
-                let record: AuditRecord = self.unseal(tables::AUDIT, key, value)?;
+                let (record, _) = super::audit::unseal(self, key, value)?;
                 if pass(&record) {
                     found.push(record);
                 }

@@ -31,6 +31,14 @@ impl Table {
         if !self.is_added() { Some(first) } else { ALL.iter().position(|table| table.tag == self.tag) }
     }
 
+    /// The table with the record version that a row of it was written in, where this build reads that version still; else itself.
+    pub fn as_written(self, value: &[u8]) -> Table {
+        match (self.tag, value.first()) {
+            (17, Some(1)) => Table { version: 1, ..self },
+            _ => self,
+        }
+    }
+
     /// Its redb definition.
     pub(super) const fn definition(self) -> Definition {
         TableDefinition::new(self.name)
@@ -81,7 +89,7 @@ tables! {
     /// (session key u64, event number u64) → `EventRecord`.
     EVENTS = 16, "events", 1;
     /// Row u64 → `AuditRecord`.
-    AUDIT = 17, "audit", 1;
+    AUDIT = 17, "audit", 2;
     /// Sequence u64 → `OutboxRecord`.
     OUTBOX = 18, "outbox", 1;
     /// SHA-256 of scope and key → `IdempotencyRecord`.

@@ -83,7 +83,7 @@ impl Verifying<'_> {
     fn check_table(&self, view: &ReadTx, table: Table, total: u64, report: &mut VerifyReport) -> Result<(), StoreError> {
         let (mut rows, mut last): (u64, Option<Vec<u8>>) = (0, None);
         view.scan(table, UNBOUNDED, Direction::Ascending, &mut |key, value| {
-            codec::payload(table, key, value)?;
+            codec::payload(table.as_written(value), key, value)?;
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(codec::damaged(table, key, "the rows are out of order"));
             }

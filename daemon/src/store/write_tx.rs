@@ -2,6 +2,7 @@
 //!
 //! Must not know: who else is in the transaction, when it is committed. Sessions: `write_session.rs`, audit: `audit.rs`.
 
+use super::audit::AuditRetention;
 use super::codec::Checks;
 use super::error::{StoreError, engine};
 use super::read::Reads;
@@ -31,7 +32,9 @@ pub struct WriteTx {
     changes: u64,
     failure: RefCell<Option<StoreError>>,
     pub(super) audit_head: AuditHeadRecord,
-    pub(super) audit_changed: bool,
+    /// Rows appended to the audit.
+    pub(super) audit_added: u64,
+    pub(super) retention: AuditRetention,
     hooks: Vec<Hook>,
 }
 
@@ -54,7 +57,12 @@ pub(super) struct Mark {
 
 impl WriteTx {
     /// Opens the view of a transaction just begun.
-    pub(super) fn new(transaction: WriteTransaction, checks: Checks, now_ms: i64) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        transaction: WriteTransaction,
+        checks: Checks,
+        now_ms: i64,
+        retention: AuditRetention,
+    ) -> Result<Self, StoreError> {
         let mut tx = WriteTx {
             transaction,
             gathered: RefCell::new(Gathered::default()),
@@ -65,7 +73,8 @@ impl WriteTx {
             changes: 0,
             failure: RefCell::new(None),
             audit_head: AuditHeadRecord::default(),
-            audit_changed: false,
+            audit_added: 0,
+            retention,
             hooks: Vec::new(),
         };
         tx.seq_stored = tx.newest_seq()?;
@@ -117,11 +126,11 @@ impl WriteTx {
             return Ok(false);
         }
         self.sweep_idempotency()?;
-        self.trim_audit()?;
+        self.cut_audit()?;
         if self.seq != self.seq_stored {
             self.put(tables::SETTINGS, SETTING_SEQ.as_bytes(), &self.seq.clone())?;
         }
-        if self.audit_changed {
+        if self.audit_added > 0 {
             self.put(tables::SETTINGS, SETTING_AUDIT.as_bytes(), &self.audit_head.clone())?;
         }
         self.place_all()?;

@@ -224,7 +224,7 @@ fn begin(database: &Database, handle: &Handle) -> Result<WriteTx, StoreError> {
     let mut transaction = guarded(|| database.begin_write().map_err(engine))?;
     transaction.set_two_phase_commit(true);
     transaction.set_quick_repair(handle.file_bytes() > INTEGRITY_AT_OPEN_BYTES_MAX);
-    WriteTx::new(transaction, handle.checks(), handle.now_ms())
+    WriteTx::new(transaction, handle.checks(), handle.now_ms(), handle.options.audit)
 }
 
 fn run_hooks(hooks: Vec<Hook>) {

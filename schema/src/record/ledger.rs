@@ -34,8 +34,53 @@ pub struct AuditRecord {
     pub keys: Vec<u64>,
     /// Who.
     pub actor: ActorRecord,
+    /// What became of the call, in a word or two; empty is done.
+    pub outcome: String,
+    /// Id of the recall it tells of.
+    pub recall: Option<[u8; 16]>,
+    /// The rows that retention took out, where the row tells of that.
+    pub cut: Option<AuditCutRecord>,
     /// Hash chain.
     pub chain: [u8; 32],
+}
+
+/// Rows that retention took out of the audit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditCutRecord {
+    /// The first of them.
+    pub first: u64,
+    /// The last of them.
+    pub last: u64,
+    /// Chain value of the last: a hash over it and every row before it.
+    pub hash: [u8; 32],
+}
+
+/// A row of the audit as the first record version has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecordV1 {
+    /// See [`AuditRecord::row`].
+    pub row: u64,
+    /// See [`AuditRecord::at_ms`].
+    pub at_ms: i64,
+    /// See [`AuditRecord::method`].
+    pub method: String,
+    /// See [`AuditRecord::write`].
+    pub write: bool,
+    /// See [`AuditRecord::space`].
+    pub space: u32,
+    /// See [`AuditRecord::keys`].
+    pub keys: Vec<u64>,
+    /// See [`AuditRecord::actor`].
+    pub actor: ActorRecord,
+    /// See [`AuditRecord::chain`].
+    pub chain: [u8; 32],
+}
+
+impl From<AuditRecordV1> for AuditRecord {
+    fn from(first: AuditRecordV1) -> Self {
+        let AuditRecordV1 { row, at_ms, method, write, space, keys, actor, chain } = first;
+        AuditRecord { row, at_ms, method, write, space, keys, actor, chain, ..AuditRecord::default() }
+    }
 }
 
 /// What the index has to do for a write.

@@ -81,13 +81,55 @@ fn a_call_over_two_spaces_leaves_a_row_in_each_with_its_own_ids() {
     assert!(rows.iter().any(|r| r["ids"] == json!([])));
 }
 
-// MEM-10, MEM-11
+// MEM-10, MEM-11: a refused or failed call is in the audit by its outcome, without a word of its text
 #[test]
-fn what_was_refused_leaves_no_row() {
+fn what_was_refused_or_failed_is_told_by_its_outcome() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    kept(&mut rpc, "personal", "kept");
+    let id = kept(&mut rpc, "personal", "kept");
     let _: Value = rpc.ask("memory/remember", json!({"text": format!("password is {}", "hunter2")}));
-    let rows = rows(&mut rpc, &json!({}), 1);
-    assert_eq!(rows.len(), 1);
+    let _: Value = rpc.ask("memory/remember", json!({"text": "kept", "explicit": true}));
+    rpc.refused("memory/update", json!({"id": id, "importance": 7.0, "space": "x/y"}));
+    rpc.refused("memory/recall", json!({"query": "q", "limit": 0, "space": "personal"}));
+    let rows = rows(&mut rpc, &json!({}), 4);
+    let told: Vec<(&str, &str)> = rows.iter().map(|r| (r["method"].as_str().unwrap(), r["outcome"].as_str().unwrap())).collect();
+    assert!(told.contains(&("memory/remember", "created")) && told.contains(&("memory/remember", "duplicate")), "{told:?}");
+    assert!(told.contains(&("memory/remember", "refused: secret:password")), "{told:?}");
+    assert!(told.contains(&("memory/recall", "failed: invalidParams")), "{told:?}");
+    // What named no space there is, is outside of every one.
+    let outside = wait_for("the failed update", DEADLINE, || {
+        let rows = all_pages(&mut rpc, "memory/audit", &json!({"outside": true}));
+        rows.into_iter().find(|r| r["method"] == "memory/update")
+    });
+    assert_eq!((outside["outcome"].as_str(), outside["space"].as_str()), (Some("failed: invalidParams"), Some("")));
+    assert!(!serde_json::to_string(&rows).unwrap().contains("hunter2"));
+    rpc.refused("memory/audit", json!({"outside": true, "space": "personal"}));
+}
+
+// MEM-11: the audit is asked by client, method and recall, page by page, newest first
+#[test]
+fn the_audit_is_asked_by_client_method_and_recall() {
+    let daemon = InsideDaemon::start();
+    let (mut ours, mut other) = (daemon.rpc(), Rpc::connect(daemon.socket()).unwrap());
+    let hello = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": "editor", "version": "3"}, "capabilities": {}});
+    other.call("initialize", hello).unwrap();
+    for n in 0..3 {
+        kept(&mut ours, "work", &format!("ours number {n} is about ships"));
+        kept(&mut other, "work", &format!("theirs number {n} is about planes"));
+    }
+    let found: Value = other.ask("memory/recall", json!({"query": "ships", "space": "work"}));
+    let by_recall = json!({"space": "work", "recallId": found["recallId"]});
+    let seen = rows(&mut ours, &by_recall, 1);
+    assert_eq!((seen.len(), seen[0]["method"].as_str()), (1, Some("memory/recall")));
+    assert_eq!(seen[0]["ids"].as_array().unwrap().len(), found["hits"].as_array().unwrap().len());
+    let told = |rows: &[Value]| rows.iter().map(|r| r["method"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    for client in ["editor", "editor/3"] {
+        let theirs = rows(&mut ours, &json!({"space": "work", "client": client, "limit": 1}), 4);
+        assert_eq!(told(&theirs), ["memory/recall", "memory/remember", "memory/remember", "memory/remember"], "newest first");
+    }
+    let written = rows(&mut ours, &json!({"space": "work", "client": "editor", "method": "memory/remember", "limit": 2}), 3);
+    assert_eq!(written.len(), 3);
+    let program = rows(&mut ours, &json!({"space": "work", "client": written[0]["actor"]["executable"]}), 7);
+    assert_eq!(program.len(), 7, "both are this program");
+    assert_eq!(all_pages(&mut ours, "memory/audit", &json!({"space": "work", "client": "nobody"})), Vec::<Value>::new());
 }

@@ -59,6 +59,19 @@ params! {
         /// Rows of this space; `personal` when neither is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<String>,
+        /// True for the rows of calls that belong to no space: refused ones that named none, `space/list`, `store/*`, and what retention took
+        /// out. Not with `id` or `space`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        outside: Option<bool>,
+        /// Only rows of clients whose declared name is this, with or without its version, or whose executable has this path or file name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<String>,
+        /// Only rows of this method.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        method: Option<String>,
+        /// Only rows about this recall.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recall_id: Option<String>,
         /// From the page before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
@@ -83,6 +96,20 @@ result! {
 }
 
 result! {
+    /// Rows that retention took out of the audit.
+    AuditCut {
+        /// Number of the first.
+        first: u64,
+        /// Number of the last.
+        last: u64,
+        /// How many.
+        count: u64,
+        /// SHA-256 that the chain of these rows ends with, as hexadecimal digits.
+        hash: String,
+    }
+}
+
+result! {
     /// One row of the audit, newest first.
     AuditRow {
         /// When.
@@ -91,10 +118,18 @@ result! {
         method: String,
         /// `read` or `write`.
         access: String,
-        /// The space.
+        /// The space; empty for a call that belongs to none.
         space: String,
         /// Ids touched or shown, the first 1,000.
         ids: Vec<String>,
+        /// What became of it: `done`, or more exactly (`created`, `duplicate`, `refused: REASON`, `failed: KIND`).
+        outcome: String,
+        /// The recall it tells of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recall_id: Option<String>,
+        /// The rows that retention took out, where the row tells of that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<AuditCut>,
         /// Who.
         actor: Actor,
     }
