@@ -52,3 +52,6 @@ pub const IMPORT_REFUSED_MAX: usize = 1000;
 pub const FORGET_PAGES_MAX: usize = 2_000;
 /// Items asked for in one page of a list or an export.
 pub const PAGE_ITEMS: u32 = 200;
+
+/// Between two looks at how far a model's vectors are.
+pub const EMBEDDING_LOOK: Duration = Duration::from_millis(200);

@@ -1,7 +1,7 @@
 //! The C library's heap, kept small.
 //!
 //! Must not know: what is allocated.
-#![allow(unsafe_code)] // mallopt is a call of the C library on two integers; there is no safe form of it.
+#![allow(unsafe_code)] // mallopt and malloc_trim are calls of the C library on integers; there is no safe form of them.
 
 use crate::limits::HEAP_ARENAS_MAX;
 
@@ -13,5 +13,15 @@ pub fn bound() {
     // SAFETY: no other thread runs yet, and both arguments are plain integers that glibc documents.
     unsafe {
         nix::libc::mallopt(nix::libc::M_ARENA_MAX, HEAP_ARENAS_MAX);
+    }
+}
+
+/// Gives the system back what a large piece of work has freed, such as a model that was loaded. Takes some milliseconds; elsewhere than
+/// with glibc it does nothing.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: any thread may call it at any time; the argument is the number of bytes to leave at the end of the heap.
+    unsafe {
+        nix::libc::malloc_trim(0);
     }
 }

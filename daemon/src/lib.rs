@@ -7,6 +7,7 @@ pub mod caller;
 pub mod clock;
 pub mod config;
 pub mod connection;
+pub mod embedders;
 pub mod harden;
 pub mod harness;
 pub mod heap;

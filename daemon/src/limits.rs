@@ -286,6 +286,28 @@ pub const EMBED_ANSWER_BYTES_MAX: usize = 64 << 20;
 pub const EMBED_DIMENSIONS_MAX: usize = 8_192;
 /// Memories whose vectors were refused at the door, after which the embedder is given up until the next start.
 pub const EMBED_REFUSED_MAX: usize = 1_000;
+/// Threads of one call of a model that runs in the daemon; it takes half of the cores, and never more.
+pub const ONNX_THREADS_MAX: usize = 4;
+/// Tokens of one call of such a model, padding counted, unless one text alone is longer: a query waits for one call at most.
+pub const ONNX_CALL_TOKENS_MAX: usize = 256;
+/// Texts of one call of such a model.
+pub const ONNX_CALL_TEXTS_MAX: usize = 32;
+/// Tokens of a text that such a model may ask for.
+pub const ONNX_TOKENS_MAX: u32 = 8_192;
+/// Bytes of such a model's graph.
+pub const ONNX_MODEL_BYTES_MAX: u64 = 4 << 30;
+/// Bytes of its tokenizer.
+pub const ONNX_TOKENIZER_BYTES_MAX: u64 = 128 << 20;
+/// Bytes of the file that says what its folder holds.
+pub const ONNX_MANIFEST_BYTES_MAX: u64 = 64 << 10;
+/// Models that can be added.
+pub const EMBEDDERS_MAX: usize = 64;
+/// Bytes of a model's name.
+pub const EMBEDDER_NAME_BYTES_MAX: usize = 64;
+/// Time that a look at a model's speed takes, at most about this.
+pub const EMBEDDER_CHECK_MS: u64 = 3_000;
+/// Texts of one step of that look.
+pub const EMBEDDER_CHECK_TEXTS: usize = 16;
 /// Vectors refused one after another, without a good one between them, beyond which it is the embedder that is waited for.
 pub const EMBED_REFUSED_IN_A_ROW_MAX: usize = 8;
 /// First and longest wait before refused ones are asked for again.

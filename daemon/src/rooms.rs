@@ -4,13 +4,14 @@
 //! Must not know: sockets, requests.
 
 use crate::config::Config;
+use crate::embedders::{self, Choices};
 use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
 use crate::limits::{AUDIT_ROWS_DEFAULT, AUDIT_ROWS_MIN};
-use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions, ModelChoice};
+use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
 use crate::model::discover::{ModelConfig, usual_probes};
-use crate::model::{ApiKey, OpenAiEmbedder, OpenAiEmbedderConfig, Reranker, ScriptedReranker};
+use crate::model::{ApiKey, Reranker, ScriptedReranker};
 use crate::run::Seams;
-use crate::service::{Service, StoreCare};
+use crate::service::{EmbedderChoice, Embedders, Service, StoreCare};
 use crate::session::{SessionError, Sessions};
 use crate::store::{
     AuditRetention, Checks, INDEX_FOLDER, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder,
@@ -95,10 +96,12 @@ impl Rooms {
         let embedder: Arc<dyn Embedder> = Arc::new(StaticTable::new()?);
         let options = store_options(config, seams, embedder.as_ref(), progress.clone());
         let store = Store::open_locked(&config.places.data_dir, lock, options)?;
+        let shelf = embedders::shelf(config, &seams.env);
+        let choices = Choices::new(config, &seams.env, shelf.clone());
         let options = MemoryOptions {
             index_dir: config.places.data_dir.join(INDEX_FOLDER),
             embedder: embedder.clone(),
-            model: model_beside(config, seams),
+            model: choices.of(&config.file.embedding),
             reranker: reranker(config),
             clock: seams.clock.clone(),
             decay: DecaySettings::default(),
@@ -112,11 +115,19 @@ impl Rooms {
         let settings = AgentSettings { steps: config.file.agent.steps };
         let harness = Harness::new(sessions, Arc::new(memory.clone()), model, settings);
         runtime.block_on(harness.resume())?;
+        let section = &config.file.embedding;
+        let chosen = EmbedderChoice {
+            provider: section.provider.clone(),
+            base_url: section.base_url.clone(),
+            model: section.model.clone(),
+        };
+        let table = (embedder.model_id().to_owned(), u32::try_from(embedder.dimension()).unwrap_or(u32::MAX));
         let service = Arc::new(Service {
             store: store.clone(),
             memory: memory.clone(),
             harness,
             care: StoreCare::new(store.clone(), memory.clone()),
+            embedders: Embedders::new((memory.clone(), store.clone()), shelf, Arc::new(choices), chosen, table),
             embedder: embedder.model_id().to_owned(),
         });
         Ok(Rooms { service, store, memory, upkeep })
@@ -187,9 +198,6 @@ fn discovery(config: &Config, seams: &Seams) -> Discovery {
     Discovery { config, env, probes: usual_probes(), seed }
 }
 
-/// Share of the lexical leg beside a model that is stronger than the built-in table, unless the configuration says otherwise.
-const LEXICAL_WEIGHT_BESIDE_MODEL: f32 = 0.4;
-
 /// What orders the best hits anew, as `[reranker]` says: nothing, unless a script is named.
 fn reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
     let section = &config.file.reranker;
@@ -202,42 +210,6 @@ fn reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
         (other, _) => tracing::warn!("no re-ranker: provider `{other}` is unknown; known: scripted"),
     }
     None
-}
-
-/// The model beside the built-in table, as `[embedding]` says.
-fn model_beside(config: &Config, seams: &Seams) -> ModelChoice {
-    let section = &config.file.embedding;
-    let broken = |why: &str| ModelChoice::Broken(format!("[embedding] {why}"));
-    match section.provider.as_str() {
-        "static" => return ModelChoice::None,
-        "openai" => {}
-        other => return broken(&format!("provider `{other}` is unknown; known: static, openai")),
-    }
-    let (Some(base_url), Some(model)) = (&section.base_url, &section.model) else {
-        return broken("provider `openai` needs `baseUrl` and `model`");
-    };
-    let key = match &section.api_key_env {
-        None => None,
-        Some(name) => match seams.env.get(name.as_str()).and_then(|value| value.to_str()) {
-            Some(key) => Some(ApiKey::new(key)),
-            None => return broken(&format!("takes its key from the environment variable {name}, which is not set")),
-        },
-    };
-    let text = |prefix: &Option<String>| prefix.clone().unwrap_or_default();
-    let wanted = OpenAiEmbedderConfig {
-        base_url: base_url.clone(),
-        model: model.clone(),
-        key,
-        query_prefix: text(&section.query_prefix),
-        passage_prefix: text(&section.passage_prefix),
-        dimension: section.dimension,
-        input_type: section.input_type.unwrap_or(false),
-    };
-    let share = config.file.memory.lexical_weight.unwrap_or(LEXICAL_WEIGHT_BESIDE_MODEL).clamp(0.0, 1.0);
-    match OpenAiEmbedder::new(wanted) {
-        Ok(embedder) => ModelChoice::Embedder(Arc::new(embedder), share),
-        Err(error) => ModelChoice::Broken(error.message),
-    }
 }
 
 fn index_settings(config: &Config) -> Settings {

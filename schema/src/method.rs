@@ -4,6 +4,7 @@
 
 use crate::error::ErrorKind;
 use crate::wire::daemon::{ErrorSchema, MethodSchema, NoParams, NotificationSchema, SchemaResult, ShutdownResult, StatusResult};
+use crate::wire::embedder::*;
 use crate::wire::event::{Draining, EventsGap, ItemDelta, ItemEvent, TurnEvent};
 use crate::wire::memory::*;
 use crate::wire::session::*;
@@ -75,6 +76,19 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<StoreParams, BackupResult>("store/backup", Read, "copy the store into one file"),
         method::<StoreParams, RestoreResult>("store/restore", Write, "put a backup in the place of the store"),
         method::<StoreParams, RebuildResult>("store/rebuild", Read, "make the indexes again from the store"),
+        method::<NoParams, EmbedderListResult>(
+            "embedder/list",
+            Read,
+            "models that make vectors, which serves, and how far it is",
+        ),
+        method::<EmbedderAddParams, EmbedderReport>("embedder/add", Read, "try a folder's model out and copy it in"),
+        method::<EmbedderNameParams, EmbedderReport>(
+            "embedder/check",
+            Read,
+            "check a model's files and run sentences through it",
+        ),
+        method::<EmbedderUseParams, EmbedderUseResult>("embedder/use", Read, "choose who makes vectors, now and at every start"),
+        method::<EmbedderNameParams, EmbedderRemoveResult>("embedder/remove", Read, "remove a model that is not in use"),
         method::<SessionNewParams, SessionNewResult>("session/new", Write, "begin a session"),
         method::<SessionIdParams, Session>("session/get", Read, "metadata of a session"),
         method::<SessionListParams, SessionListResult>("session/list", Read, "sessions of a space, newest first"),

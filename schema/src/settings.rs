@@ -5,7 +5,10 @@
 /// Every section with the names of its settings.
 pub const KNOWN: &[(&str, &[&str])] = &[
     ("model", &["provider", "baseUrl", "name", "apiKeyEnv", "apiKey", "script", "contextTokens", "maxOutputTokens"]),
-    ("embedding", &["provider", "baseUrl", "model", "apiKeyEnv", "queryPrefix", "passagePrefix", "dimension", "inputType"]),
+    (
+        "embedding",
+        &["provider", "baseUrl", "model", "apiKeyEnv", "queryPrefix", "passagePrefix", "dimension", "inputType", "library"],
+    ),
     ("reranker", &["provider", "script"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
     ("agent", &["steps"]),

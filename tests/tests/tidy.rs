@@ -86,6 +86,10 @@ const CRATE_PLACES: &[(&str, &[&str])] = &[
     ("tantivy", &["index/"]),
     ("hnsw_rs", &["index/"]),
     ("reqwest", &["daemon/src/model/"]),
+    ("ort", &["daemon/src/model/embed/onnx/"]),
+    ("libloading", &["daemon/src/model/embed/onnx/library.rs"]),
+    ("tokenizers", &["daemon/src/model/embed/onnx/"]),
+    ("toml_edit", &["daemon/src/embedders.rs"]),
     ("tokio", &["daemon/", "client/", "tests/", "benches/"]),
 ];
 

@@ -203,6 +203,10 @@ fn shown(status: &StatusResult, style: &Style) -> String {
         ("embedder", status.embedder.clone()),
         ("model", model),
     ];
+    rows.extend(status.embedding.as_ref().map(|state| {
+        let name = if state.model.is_empty() { "none" } else { &state.model };
+        ("vectors", format!("{name}: {}, {} of {}", state.state, state.done, state.total))
+    }));
     rows.extend(status.store_bytes.map(|bytes| ("store file", size::bytes(bytes))));
     rows.extend(status.index.as_ref().map(|index| {
         let bytes = size::bytes(status.index_bytes.unwrap_or(0));

@@ -22,6 +22,7 @@ mod import;
 mod input;
 mod list;
 mod merge;
+mod model;
 mod pin;
 mod progress;
 mod recall;
@@ -133,6 +134,8 @@ enum Command {
     #[command(subcommand)]
     Space(space::SpaceCommand),
     #[command(subcommand)]
+    Model(model::ModelCommand),
+    #[command(subcommand)]
     Store(store::StoreCommand),
     #[command(subcommand)]
     Daemon(daemon::DaemonCommand),
@@ -203,6 +206,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Export(args) => export::run(shell, args).await,
         Command::Session(command) => session::run(shell, command).await,
         Command::Space(command) => space::run(shell, command).await,
+        Command::Model(command) => model::run(shell, command).await,
         Command::Store(command) => store::run(shell, command).await,
         Command::Daemon(command) => daemon::run(shell, command).await,
         Command::Doctor(args) => doctor::run(shell, args).await,

@@ -88,7 +88,7 @@ impl std::fmt::Debug for ModelSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EmbeddingSection {
-    /// `static`: the table compiled in alone. `openai`: a server's model beside it.
+    /// `static`: the table compiled in alone. `openai`: a server's model beside it. `onnx`: one that was added and runs here.
     pub provider: String,
     /// Address of the server, up to `/v1`.
     pub base_url: Option<String>,
@@ -104,6 +104,8 @@ pub struct EmbeddingSection {
     pub dimension: Option<u32>,
     /// Whether the server is told which side a text is (`input_type`).
     pub input_type: Option<bool>,
+    /// `onnx`: the file of ONNX Runtime's library.
+    pub library: Option<PathBuf>,
 }
 
 impl Default for EmbeddingSection {
@@ -117,6 +119,7 @@ impl Default for EmbeddingSection {
             passage_prefix: None,
             dimension: None,
             input_type: None,
+            library: None,
         }
     }
 }
@@ -184,8 +187,11 @@ pub fn load(path: &Path) -> Result<(FileConfig, Vec<String>), FileError> {
     Ok((config, warnings))
 }
 
-/// Reads the text of the file.
-fn read(text: &str) -> Result<(FileConfig, Vec<String>), String> {
+/// Reads the text of the file; gives what a person should know about it too.
+///
+/// # Errors
+/// Line and message.
+pub fn read(text: &str) -> Result<(FileConfig, Vec<String>), String> {
     let table: toml::Table = toml::from_str(text).map_err(|error| place(text, &error))?;
     let mut warnings = Vec::new();
     for (section, value) in &table {
@@ -260,6 +266,7 @@ mod tests {
                 passage_prefix: Some("p".into()),
                 dimension: Some(1),
                 input_type: Some(true),
+                library: Some("l".into()),
             },
             reranker: RerankerSection { provider: Some("p".into()), script: Some("s".into()) },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },

@@ -202,7 +202,7 @@ impl Memory {
             }
             memory.index().apply(changes);
             memory.inner.past.wrote(change, recorded_at_ms);
-            memory.inner.leg.iter().for_each(|leg| leg.changed(key));
+            memory.leg().iter().for_each(|leg| leg.changed(key));
         }));
         Ok(())
     }

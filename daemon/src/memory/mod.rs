@@ -96,8 +96,7 @@ struct Inner {
     store: Store,
     index: Arc<open::IndexSlot>,
     embedder: Arc<dyn Embedder>,
-    model: ModelChoice,
-    leg: Option<Arc<model_leg::ModelLeg>>,
+    chosen: parking_lot::RwLock<model_leg::Chosen>,
     reranker: Option<Arc<dyn crate::model::Reranker>>,
     clock: SharedClock,
     decay: DecaySettings,
@@ -119,6 +118,11 @@ impl Memory {
 
     fn embedder(&self) -> &dyn Embedder {
         &*self.inner.embedder
+    }
+
+    /// The leg of the model beside the built-in table, where there is one.
+    fn leg(&self) -> Option<Arc<model_leg::ModelLeg>> {
+        self.inner.chosen.read().leg.clone()
     }
 
     fn now_ms(&self) -> i64 {

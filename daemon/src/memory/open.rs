@@ -4,7 +4,7 @@
 //! Must not know: verbs.
 
 use super::catch_up::{IndexProgress, catch_up, feed_all, replay};
-use super::model_leg::{ModelChoice, ModelLeg};
+use super::model_leg::{Chosen, ModelChoice};
 use super::past::Past;
 use super::{DecaySettings, Inner, Memory, MemoryError, stats};
 use crate::clock::SharedClock;
@@ -88,13 +88,10 @@ impl Memory {
             replaced: AtomicU64::new(0),
             rebuilding: Mutex::new(()),
         });
-        let leg = match &model {
-            ModelChoice::Embedder(embedder, lexical_weight) => Some(ModelLeg::new(Arc::clone(embedder), *lexical_weight)),
-            ModelChoice::None | ModelChoice::Broken(_) => None,
-        };
+        let chosen = RwLock::new(Chosen::new(model));
         let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
         let gate = super::gate::Gate::default();
-        let inner = Inner { store, index: slot, embedder, model, leg, reranker, clock, decay, stats, in_place, past, gate };
+        let inner = Inner { store, index: slot, embedder, chosen, reranker, clock, decay, stats, in_place, past, gate };
         let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)
@@ -125,7 +122,7 @@ impl Memory {
     pub fn close(&self) {
         *self.inner.index.stopping.lock() = true;
         self.inner.index.stop.notify_all();
-        self.inner.leg.iter().for_each(|leg| leg.stop());
+        self.leg().iter().for_each(|leg| leg.stop());
         if let Err(error) = self.index().close() {
             tracing::warn!(%error, "the index was not closed in order; the next start replays more");
         }
@@ -158,7 +155,7 @@ impl Memory {
     /// The same on the writer's thread, where no write can come in between.
     fn replace_index(&self, progress: IndexProgress<'_>) -> Result<(), MemoryError> {
         self.inner.index.replaced.fetch_add(1, Ordering::SeqCst);
-        self.inner.leg.iter().for_each(|leg| leg.begin_anew());
+        self.leg().iter().for_each(|leg| leg.begin_anew());
         let fresh = self.fresh_index()?;
         feed_all(self.store(), &fresh, progress)?;
         self.swap_in(&fresh, self.store().seq())
@@ -172,7 +169,6 @@ impl Memory {
         }
         let fresh = open_index(self.store(), &self.inner.embedder, &slot.dir, &slot.settings)?.0;
         fresh.clear()?;
-        fresh.use_model(self.inner.leg.as_ref().and_then(|leg| leg.known()));
         Ok(fresh)
     }
 
@@ -181,9 +177,11 @@ impl Memory {
         for note in fresh.loaded(self.store().seq()) {
             tracing::info!("{note}");
         }
+        // The model may have become another one since the fresh index was begun.
+        fresh.use_model(self.leg().and_then(|leg| leg.known()));
         *self.inner.index.current.write() = Arc::clone(fresh);
         // Vectors kept since it was fed are not in the outbox.
-        self.inner.leg.iter().for_each(|leg| leg.look_again());
+        self.leg().iter().for_each(|leg| leg.look_again());
         Ok(())
     }
 

@@ -133,7 +133,7 @@ impl Ready {
         tx.after_commit(Box::new(move || {
             memory.index().apply(prepared.into_iter().map(Change::Upsert).collect());
             memory.inner.past.wrote(CHANGE_CREATED, recorded_at_ms);
-            memory.inner.leg.iter().for_each(|leg| leg.made());
+            memory.leg().iter().for_each(|leg| leg.made());
         }));
         Ok(record)
     }

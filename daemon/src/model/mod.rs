@@ -18,6 +18,7 @@ mod secret;
 mod sse;
 
 pub use assemble::{Assembler, CallDelta};
+pub use embed::onnx;
 pub use embed::{Embedding, OpenAiEmbedder, OpenAiEmbedderConfig, TextEmbedder, TextSide};
 pub use error::{ErrorClass, ModelError};
 pub use openai::{OpenAi, OpenAiConfig, Timeouts};

@@ -4,6 +4,7 @@
 
 pub mod call;
 pub mod daemon;
+pub mod embedder;
 pub mod error;
 pub mod memory;
 pub mod no_secret;
@@ -25,6 +26,7 @@ use std::sync::OnceLock;
 use tiro_schema::ErrorObject;
 use tiro_schema::wire::StoreInfo;
 
+pub use embedder::{Chooser, EmbedderChoice, Embedders};
 pub use reception::Reception;
 pub use store::StoreCare;
 
@@ -38,6 +40,8 @@ pub struct Service {
     pub harness: Harness,
     /// What looks after the store.
     pub care: StoreCare,
+    /// Models that make vectors.
+    pub embedders: Embedders,
     /// Model id of the embedder.
     pub embedder: String,
 }
@@ -76,6 +80,7 @@ impl Service {
         match method.split_once('/').map_or("", |(group, _)| group) {
             "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
+            "embedder" => self.embedders.dispatch(method, params, caller).await,
             "session" => session::dispatch(&self.harness, method, params, &caller, connection).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),

@@ -4,6 +4,7 @@
 //! Must not know: how anything is stored or computed.
 
 pub mod daemon;
+pub mod embedder;
 pub mod envelope;
 pub mod event;
 pub mod memory;

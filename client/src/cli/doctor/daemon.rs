@@ -28,7 +28,7 @@ pub async fn checks(shell: &Shell, places: &Places) -> Vec<Check> {
             let (store, astray) = store(shell, &mut daemon).await;
             checks.push(store);
             checks.push(index(&status, &astray));
-            checks.push(Check::ok("embedder", status.embedder.clone()));
+            checks.push(embedder(&status));
             checks.push(model(&status));
             checks.push(backup(shell, &status));
         }
@@ -53,6 +53,17 @@ fn reached(status: &StatusResult, running: bool) -> Check {
             Check::fail("daemon", Exit::Failed, found, "it takes no writes: see tiro daemon logs, then tiro daemon stop")
         }
         _ => Check::warn("daemon", found, "tiro daemon logs says more"),
+    }
+}
+
+fn embedder(status: &StatusResult) -> Check {
+    let Some(state) = &status.embedding else { return Check::ok("embedder", status.embedder.clone()) };
+    let found = format!("{} beside {}: {}, {} of {}", state.model, status.embedder, state.state, state.done, state.total);
+    match &state.trouble {
+        None => Check::ok("embedder", found),
+        Some(trouble) => {
+            Check::warn("embedder", format!("{found}; {trouble}"), "words and the built-in table serve; tiro model list")
+        }
     }
 }
 

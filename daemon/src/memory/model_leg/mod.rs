@@ -8,7 +8,7 @@ mod follow;
 mod query;
 mod vectors;
 
-use super::Memory;
+use super::{Memory, MemoryError};
 use crate::limits::EMBED_CHANGED_MAX;
 use crate::model::TextEmbedder;
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +33,23 @@ pub enum ModelChoice {
     Embedder(Arc<dyn TextEmbedder>, f32),
 }
 
+/// What was chosen, and the leg of it.
+#[derive(Clone)]
+pub(super) struct Chosen {
+    choice: ModelChoice,
+    pub leg: Option<Arc<ModelLeg>>,
+}
+
+impl Chosen {
+    pub fn new(choice: ModelChoice) -> Self {
+        let leg = match &choice {
+            ModelChoice::Embedder(embedder, lexical_weight) => Some(ModelLeg::new(Arc::clone(embedder), *lexical_weight)),
+            ModelChoice::None | ModelChoice::Broken(_) => None,
+        };
+        Chosen { choice, leg }
+    }
+}
+
 /// The leg of one model.
 pub(super) struct ModelLeg {
     embedder: Arc<dyn TextEmbedder>,
@@ -44,6 +61,8 @@ pub(super) struct ModelLeg {
     woken: Notify,
     queries: Mutex<Queries>,
     stop: CancellationToken,
+    /// What runs behind.
+    follower: Mutex<Option<tokio::task::JoinHandle<()>>>,
 }
 
 /// How far the leg is.
@@ -81,6 +100,7 @@ impl ModelLeg {
             woken: Notify::new(),
             queries: Mutex::default(),
             stop: CancellationToken::new(),
+            follower: Mutex::default(),
         })
     }
 
@@ -131,10 +151,12 @@ impl ModelLeg {
 impl Memory {
     /// Sets going what runs behind: vectors of the model beside the built-in table, and the removal of those of models not used any more.
     pub fn follow(&self, runtime: &tokio::runtime::Handle) {
-        match &self.inner.model {
+        let Chosen { choice, leg } = self.inner.chosen.read().clone();
+        match choice {
             ModelChoice::Embedder(..) => {
-                if let Some(leg) = &self.inner.leg {
-                    runtime.spawn(follow::run(Arc::downgrade(&self.inner), Arc::clone(leg)));
+                if let Some(leg) = leg {
+                    let follower = runtime.spawn(follow::run(Arc::downgrade(&self.inner), Arc::clone(&leg)));
+                    *leg.follower.lock() = Some(follower);
                 }
             }
             ModelChoice::None => {
@@ -149,12 +171,45 @@ impl Memory {
         }
     }
 
+    /// From now on another model makes vectors beside the built-in table, or none. What the one before left is removed behind the answers;
+    /// the table serves until the new one's are there.
+    ///
+    /// # Errors
+    /// The store takes no writes: the one before goes on.
+    pub async fn change_model(&self, choice: ModelChoice) -> Result<(), MemoryError> {
+        let before = self.inner.chosen.read().clone();
+        if let Some(leg) = &before.leg {
+            leg.stop();
+            let follower = leg.follower.lock().take();
+            if let Some(follower) = follower {
+                let _ = follower.await;
+            }
+        }
+        let (memory, chosen) = (self.clone(), Chosen::new(choice));
+        // On the writer's thread, where no index is exchanged and no vector of the one before is kept meanwhile.
+        let changed = self.store().write("change the model", move |_| {
+            *memory.inner.chosen.write() = chosen.clone();
+            memory.index().use_model(None);
+            Ok::<_, MemoryError>(())
+        });
+        let changed = changed.await;
+        if changed.is_err() {
+            *self.inner.chosen.write() = Chosen::new(before.choice);
+        }
+        self.follow(&tokio::runtime::Handle::current());
+        Ok(changed?)
+    }
+
     /// How far the vectors of the model beside the built-in table are; none where none was chosen.
     pub fn embedding_state(&self) -> Option<EmbeddingState> {
-        let (leg, standing) = match (&self.inner.model, &self.inner.leg) {
-            (ModelChoice::Embedder(..), Some(leg)) => (leg, leg.standing.lock().clone()),
+        let Chosen { choice, leg } = self.inner.chosen.read().clone();
+        let (leg, standing) = match (choice, leg) {
+            (ModelChoice::Embedder(..), Some(leg)) => {
+                let standing = leg.standing.lock().clone();
+                (leg, standing)
+            }
             (ModelChoice::Broken(why), _) => {
-                let trouble = Some(why.clone());
+                let trouble = Some(why);
                 return Some(EmbeddingState { state: "unusable".to_owned(), trouble, ..EmbeddingState::default() });
             }
             _ => return None,

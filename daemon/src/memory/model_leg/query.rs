@@ -2,8 +2,8 @@
 //!
 //! Must not know: what is searched with it.
 
-use super::ModelLeg;
 use super::vectors::checked;
+use super::{Chosen, ModelChoice, ModelLeg};
 use crate::limits::{
     EMBED_BACKOFF_MS_MIN, EMBED_QUERIES_KEPT_MAX, EMBED_QUERY_MS_MAX, EMBED_QUERY_REST_MS, EMBED_TEXT_CHARS_MAX,
 };
@@ -113,7 +113,15 @@ impl ModelLeg {
 impl Memory {
     /// The vector of a query by the model beside the built-in table, where there is one and it answers in time.
     pub(in crate::memory) async fn ask_model(&self, text: &str) -> Asked {
-        let Some(leg) = self.inner.leg.as_ref().filter(|_| !text.is_empty()) else { return Asked::default() };
+        if text.is_empty() {
+            return Asked::default();
+        }
+        let Chosen { choice, leg } = self.inner.chosen.read().clone();
+        if let ModelChoice::Broken(why) = choice {
+            let degraded = Some(format!("the embedder cannot be used ({why}): words and the built-in table serve"));
+            return Asked { vector: None, degraded };
+        }
+        let Some(leg) = leg else { return Asked::default() };
         let id = leg.embedder.id();
         match leg.ask(text).await {
             Ok(Some(vector)) => {

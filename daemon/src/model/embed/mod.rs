@@ -1,7 +1,8 @@
-//! Embedding models that take time or can fail: one trait, and the OpenAI dialect of it.
+//! Embedding models that take time or can fail: one trait, the OpenAI dialect of it, and models that run here.
 //!
 //! Must not know: memories, indexes, what a vector is compared with.
 
+pub mod onnx;
 mod openai;
 
 use super::error::ModelError;
