@@ -60,7 +60,8 @@ impl Corpus {
         Ok(Corpus { words, cumulative, seed })
     }
 
-    fn word(&self, random: &mut Random) -> &str {
+    /// A word of the language, frequent ones more often.
+    pub fn word(&self, random: &mut Random) -> &str {
         let top = self.cumulative.last().copied().unwrap_or(0.0);
         let at = random.unit() * top;
         let place = self.cumulative.partition_point(|c| *c < at).min(self.words.len().saturating_sub(1));

@@ -8,3 +8,4 @@ pub mod figures;
 pub mod process;
 pub mod recall;
 pub mod rpc;
+pub mod sentences;

@@ -3,12 +3,12 @@
 
 use crate::graph::{Graph, GraphBuilder, GraphError, GraphStamp, load_snapshot, write_snapshot};
 use crate::lexical::Work;
-use crate::limits::GRAPH_ROUND_VECTORS_MAX;
+use crate::limits::{GRAPH_BUILDS_MAX, GRAPH_ROUND_VECTORS_MAX, GRAPH_VECTORS_MAX, GRAPHS_BYTES_MAX};
 use crate::snapshot::remove;
 use crate::state::State;
 use crate::state::space::Space;
 use crate::vector::Block;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ pub(crate) struct Graphs {
     builds: HashMap<u32, (u64, Build)>,
     /// Graphs in use, so that dropping one, which takes long, happens here and not under the lock.
     held: HashMap<u32, Arc<Graph>>,
+    /// Spaces whose build came to nothing, or for whose graph there is no memory: compared exactly until the next start.
+    given_up: HashSet<u32>,
     next_build: u64,
 }
 
@@ -53,12 +55,13 @@ impl Build {
 impl Graphs {
     /// Graphs for the index whose folder is `dir`.
     pub(crate) fn new(work: Arc<Work>, dir: PathBuf) -> Self {
-        Self { work, dir, builds: HashMap::new(), held: HashMap::new(), next_build: 1 }
+        Self { work, dir, builds: HashMap::new(), held: HashMap::new(), given_up: HashSet::new(), next_build: 1 }
     }
 
     /// One round: takes finished graphs into use, begins new ones, teaches some of what came later.
     pub(crate) fn maintain(&mut self) {
         self.adopt_finished();
+        self.drop_too_large();
         self.let_go();
         self.begin_wanted();
         if self.teach() {
@@ -71,7 +74,12 @@ impl Graphs {
             self.builds.iter().filter(|(_, (_, build))| build.ended.load(Ordering::Acquire)).map(|(&number, _)| number).collect();
         for number in finished {
             let Some((id, build)) = self.builds.remove(&number) else { continue };
+            let made = matches!(build.source, Source::Making(_));
             let graph = build.finish().map(Arc::new);
+            if made && graph.is_none() {
+                tracing::warn!("a vector graph was not built, or not in time; vectors are compared exactly");
+                self.given_up.insert(number);
+            }
             let mut state = self.work.state.write();
             let Some(space) = state.spaces.get_mut(&number).filter(|space| space.approximate.build == Some(id)) else { continue };
             let old = match graph {
@@ -106,18 +114,45 @@ impl Graphs {
         drop(dropped);
     }
 
+    /// Graphs of spaces that have outgrown every graph are used no more.
+    fn drop_too_large(&mut self) {
+        let is_too_large = |space: &Space| space.approximate.graph.is_some() && space.vectors.len() > GRAPH_VECTORS_MAX;
+        if self.work.state.read().spaces.values().any(is_too_large) {
+            let mut state = self.work.state.write();
+            state.spaces.values_mut().filter(|space| is_too_large(space)).for_each(|space| space.approximate.drop_graph());
+        }
+    }
+
     fn begin_wanted(&mut self) {
-        let least = self.work.settings.graph_vectors_min.max(1);
-        let wanted: Vec<u32> = {
+        let sizes = self.work.settings.graph_vectors_min.max(1)..=GRAPH_VECTORS_MAX;
+        let wanted: Vec<(u32, usize)> = {
             let state = self.work.state.read();
-            let large =
-                state.spaces.iter().filter(|(_, space)| space.vectors.len() >= least && space.approximate.build.is_none());
+            let large = state.spaces.iter().filter(|(number, space)| {
+                sizes.contains(&space.vectors.len()) && space.approximate.build.is_none() && !self.given_up.contains(number)
+            });
             large
                 .filter(|(_, space)| space.approximate.graph.as_ref().is_none_or(|graph| graph.wants_rebuild()))
-                .map(|(&number, _)| number)
+                .map(|(&number, space)| (number, Graph::expected_bytes(space.vectors.dimension(), space.vectors.len())))
+                .take(GRAPH_BUILDS_MAX.saturating_sub(self.builds.len()))
                 .collect()
         };
-        for number in wanted {
+        for (number, bytes) in wanted {
+            let old = self.held.get(&number).map_or(0, |graph| graph.memory_bytes());
+            let held = self.held.values().map(|graph| graph.memory_bytes()).sum();
+            match room(held, old, bytes) {
+                Room::Beside => {}
+                Room::InPlace => {
+                    if let Some(space) = self.work.state.write().spaces.get_mut(&number) {
+                        space.approximate.drop_graph();
+                    }
+                    self.let_go();
+                }
+                Room::Nowhere => {
+                    tracing::warn!(bytes, "no room for another vector graph; vectors are compared exactly");
+                    self.given_up.insert(number);
+                    continue;
+                }
+            }
             let id = self.next_build;
             self.next_build += 1;
             let (block, first) = {
@@ -221,6 +256,26 @@ impl Graphs {
     }
 }
 
+/// Where a graph has room.
+#[derive(Debug, PartialEq)]
+enum Room {
+    /// Beside all that there are.
+    Beside,
+    /// Once the old one of its space is gone.
+    InPlace,
+    Nowhere,
+}
+
+/// Where a graph of `wanted` bytes has room when all together take `held`, that of its space `old` of it.
+fn room(held: usize, old: usize, wanted: usize) -> Room {
+    let fits = |others: usize| others.saturating_add(wanted) <= GRAPHS_BYTES_MAX;
+    match (fits(held), fits(held.saturating_sub(old))) {
+        (true, _) => Room::Beside,
+        (false, true) => Room::InPlace,
+        (false, false) => Room::Nowhere,
+    }
+}
+
 /// What must be equal for a saved graph to fit: slots mean nothing in another store, and vectors nothing in another model.
 fn identity(work: &Work, number: u32) -> String {
     let identity = &work.identity;
@@ -241,4 +296,21 @@ fn waiting_rows(state: &State, number: u32) -> Vec<Option<(u32, Vec<i8>, f32)>> 
     let row = |space: &Space, at: u32| space.vectors.get(at).map(|(codes, scale)| (at, codes.to_vec(), scale));
     let Some(space) = state.spaces.get(&number) else { return Vec::new() };
     space.approximate.waiting.iter().take(GRAPH_ROUND_VECTORS_MAX).map(|&at| row(space, at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // STORE-1
+    #[test]
+    fn two_graphs_of_a_space_are_held_only_where_memory_allows() {
+        let third = GRAPHS_BYTES_MAX / 3;
+        assert_eq!(room(0, 0, third), Room::Beside);
+        assert_eq!(room(third, third, third), Room::Beside);
+        assert_eq!(room(2 * third + 9, third + 9, 2 * third - 9), Room::InPlace);
+        assert_eq!(room(2 * third, 0, 2 * third), Room::Nowhere);
+        assert_eq!(room(0, 0, usize::MAX), Room::Nowhere);
+        assert_eq!(room(0, 0, Graph::expected_bytes(192, GRAPH_VECTORS_MAX)), Room::Beside, "the largest space fits");
+    }
 }

@@ -5,13 +5,14 @@ use crate::document::Change;
 use crate::error::{IndexError, Result};
 use crate::graphs::Graphs;
 use crate::lexical::{Indexer, Running, Work, open_and_reconcile};
-use crate::limits::FLUSH_WAIT_MS;
+use crate::limits::{FLUSH_WAIT_MS, GRAPH_VECTORS_MAX, GRAPH_VECTORS_NEVER};
 use crate::query::Query;
 use crate::result::SearchResult;
 use crate::search::{self, AskedModel, Context};
 use crate::settings::{Calibration, Identity, ModelLeg, Settings};
 use crate::snapshot;
 use crate::state::State;
+use crate::state::space::Space;
 use parking_lot::{Mutex, RwLock};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -83,6 +84,8 @@ pub struct Standing {
     pub overlay: usize,
     /// Spaces with an approximate graph in use.
     pub graphs: usize,
+    /// How vectors are searched, and why so: of one space where one was asked for.
+    pub vectors_why: &'static str,
     /// Store sequence in memory.
     pub seq: u64,
     /// Store sequence up to which the full-text index holds everything.
@@ -91,6 +94,21 @@ pub struct Standing {
     pub snapshot_seq: u64,
     /// Why searches are slower than usual, where they are.
     pub degraded: Option<String>,
+}
+
+/// How the vectors of a space are searched, and why so.
+fn vectors_why(space: Option<&Space>, graph_vectors_min: usize) -> &'static str {
+    let vectors = space.map_or(0, |space| space.vectors.len());
+    match space.map(|space| &space.approximate) {
+        Some(approximate) if approximate.graph.is_some() => "by the graph, as the settings ask",
+        _ if graph_vectors_min == GRAPH_VECTORS_NEVER => {
+            "exactly: a graph was measured slower (the setting hnswFrom turns it on)"
+        }
+        _ if vectors < graph_vectors_min => "exactly: fewer than the setting hnswFrom",
+        _ if vectors > GRAPH_VECTORS_MAX => "exactly: too many for a graph",
+        Some(approximate) if approximate.build.is_some() => "exactly, while a graph is built",
+        _ => "exactly: no graph could be built",
+    }
 }
 
 impl Index {
@@ -340,6 +358,7 @@ impl Index {
             documents,
             overlay,
             graphs: counted.filter(|(_, space)| space.approximate.graph.is_some()).count(),
+            vectors_why: vectors_why(space.and_then(of), self.work.settings.graph_vectors_min),
             seq: state.seq,
             lexical_seq: state.reader.as_ref().map_or(0, |reader| reader.seq),
             snapshot_seq: state.snapshot_seq,

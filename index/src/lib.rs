@@ -29,6 +29,6 @@ pub use frozen::Frozen;
 pub use index::{Index, Opened, Standing, Stats};
 pub use near::{Near, Neighbour};
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
-pub use result::{Features, Hit, Part, SearchResult, ServedBy, Strength};
+pub use result::{Features, GaveWay, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};
 pub use settings::{Calibration, Identity, ModelLeg, Settings};

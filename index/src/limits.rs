@@ -61,3 +61,19 @@ pub const SPACE_SLOTS_MAX: usize = 1 << 26;
 pub const GRAPH_ROUND_VECTORS_MAX: usize = 512;
 /// Nodes that a walk of the graph keeps at least.
 pub const GRAPH_WALK_NODES: usize = 200;
+/// Vectors of one space from which a graph serves unless the settings say otherwise: none. Nothing measured has it faster than the exact
+/// scan where it finds 95 of 100 (see the table of the `vectors` bench).
+pub const GRAPH_VECTORS_NEVER: usize = usize::MAX;
+/// Vectors of one space above which it has no graph: about 4 GiB.
+pub const GRAPH_VECTORS_MAX: usize = 1_000_000;
+/// Memory of all graphs together, one under way counted, bytes. Where an old one and its successor do not fit, the old one goes first and
+/// vectors are compared exactly meanwhile.
+pub const GRAPHS_BYTES_MAX: usize = 6 << 30;
+/// Graphs under way at once: each keeps a core busy.
+pub const GRAPH_BUILDS_MAX: usize = 1;
+/// Longest time that a build may take, milliseconds; after that the space goes on without a graph until the next start.
+pub const GRAPH_BUILD_MS_MAX: u64 = 6 * 3_600_000;
+/// Best hits among which near-duplicates give way to others.
+pub const DIVERSITY_HITS_MAX: usize = 200;
+/// Best candidates of a search among which what was told again later comes before what it was told instead of.
+pub const LATER_CANDIDATES_MAX: usize = 24;

@@ -91,4 +91,6 @@ pub struct Query<'a> {
     pub threshold: Option<f32>,
     /// How scores fade with age; `None` leaves them as they are.
     pub decay: Option<DecayParams>,
+    /// How far near-duplicates give way to other hits, 0 (not at all) to 1.
+    pub diversity: f32,
 }

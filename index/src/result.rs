@@ -59,6 +59,17 @@ impl ServedBy {
     }
 }
 
+/// What a hit repeats of one before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GaveWay {
+    /// The document before it that it is most alike.
+    pub key: u64,
+    /// How alike they are, 0 to 1.
+    pub likeness: f32,
+    /// What of its score counted when its place was found, 0 to 1.
+    pub factor: f32,
+}
+
 /// The parts of a hit's score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Features {
@@ -88,6 +99,10 @@ pub struct Features {
     pub reply: f32,
     /// 1 in a stretch of time the query names, less near it, else 0.
     pub time: f32,
+    /// Evidence it lost because it was told again later: a newer document is the same but for a value, and the query cannot tell them apart.
+    pub later: f32,
+    /// Which hit before it it repeats, where that was asked.
+    pub gave_way: Option<GaveWay>,
     /// Share of the query's weight whose tokens it holds, 0 to 1; no part of the evidence.
     pub covered: f32,
     /// Whether it and the query are in different scripts, so that they can share no word.
@@ -123,7 +138,7 @@ pub struct Part {
 
 impl Features {
     /// Every feature that makes up the evidence of a hybrid search.
-    pub fn parts(&self, weights: &Weights) -> [Part; 9] {
+    pub fn parts(&self, weights: &Weights) -> [Part; 10] {
         let part = |name, value, weight| Part { name, value, weight };
         [
             part("lexical", self.lexical, weights.lexical),
@@ -135,6 +150,7 @@ impl Features {
             part("speaker", self.speaker, weights.speaker),
             part("reply", self.reply, weights.reply),
             part("time", self.time, weights.time),
+            part("later", self.later, weights.later),
         ]
     }
 }

@@ -1,7 +1,7 @@
 //! What the index belongs to and how it is set up. It must not know where settings come from.
 
 use crate::embed::ZScale;
-use crate::limits::DIRECT_DOCUMENTS_MAX;
+use crate::limits::{DIRECT_DOCUMENTS_MAX, GRAPH_VECTORS_NEVER};
 use std::sync::Arc;
 
 /// What an index folder belongs to. A folder of another identity is rebuilt, never read.
@@ -22,7 +22,7 @@ pub struct Identity {
 pub struct Settings {
     /// Share of the lexical leg in the hybrid score; the vector leg has the rest.
     pub lexical_weight: f32,
-    /// Vectors in one space above which the approximate graph may serve.
+    /// Vectors in one space from which the approximate graph may serve, up to [`GRAPH_VECTORS_MAX`](crate::limits::GRAPH_VECTORS_MAX).
     pub graph_vectors_min: usize,
     /// Eligible documents of a space up to which every one is scored from memory, without the full-text index.
     pub direct_documents_max: usize,
@@ -38,7 +38,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             lexical_weight: 0.6,
-            graph_vectors_min: 500_000,
+            graph_vectors_min: GRAPH_VECTORS_NEVER,
             direct_documents_max: DIRECT_DOCUMENTS_MAX,
             snapshot_changes_min: 4_096,
             batch_documents: 256,

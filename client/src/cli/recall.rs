@@ -66,6 +66,9 @@ pub struct SearchArgs {
     /// Tokens at most of all texts together
     #[arg(long, value_name = "TOKENS")]
     token_budget: Option<u32>,
+    /// How far near-duplicates give way to other hits: 0 not at all, 1 as far as can be
+    #[arg(long, value_name = "0..1", value_parser = input::unit)]
+    diversity: Option<f32>,
     #[command(flatten)]
     filter: FilterArgs,
 }
@@ -93,6 +96,7 @@ impl SearchArgs {
             decay: self.no_decay.then_some(false),
             threshold: self.threshold,
             token_budget: self.token_budget,
+            diversity: self.diversity,
             explain: None,
             use_: None,
         })

@@ -106,7 +106,7 @@ pub fn explained(hits: &[Hit], style: &Style) -> String {
         ("age", Left),
     ];
     let rows: Vec<Vec<String>> = parts.clone().map(|(place, hit, why)| cells(place, hit, why)).collect();
-    let sums = parts.flat_map(|(place, _, why)| wrap::lines(&format!("{place}: {}", evidence(why)), style.width));
+    let sums = parts.flat_map(|(place, _, why)| wrap::lines(&format!("{place}: {}", evidence(why, style)), style.width));
     sums.fold(table::table(&head, &rows, style), |shown, line| shown + &style.dim(&line) + "\n")
 }
 
@@ -122,7 +122,7 @@ pub fn legend(style: &Style) -> String {
 const LEGEND: &str = "score = relevance x decay · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life · below: the evidence that ranks, by feature";
 
 /// Names of the values in a pipe, as the wire names them.
-const VALUES: [&str; 18] = [
+const VALUES: [&str; 19] = [
     "id",
     "score",
     "relevance",
@@ -141,6 +141,7 @@ const VALUES: [&str; 18] = [
     "halfLifeDays",
     "evidence",
     "features",
+    "gaveWay",
 ];
 
 fn values(hit: &Hit, why: &Explain) -> Vec<String> {
@@ -166,6 +167,7 @@ fn values(hit: &Hit, why: &Explain) -> Vec<String> {
         some(why.half_life_days),
         number(why.evidence),
         why.features.iter().map(|f| format!("{}={:.4}*{}", f.name, f.value, f.weight)).collect::<Vec<_>>().join(" "),
+        why.gave_way.as_ref().map(|to| format!("{}*{:.4}", to.to, to.factor)).unwrap_or_default(),
     ]
 }
 
@@ -173,11 +175,16 @@ fn values(hit: &Hit, why: &Explain) -> Vec<String> {
 const SHARE_SHOWN: f32 = 0.005;
 
 /// The evidence and what it is made of.
-fn evidence(why: &Explain) -> String {
+fn evidence(why: &Explain, style: &Style) -> String {
     let shares = why.features.iter().map(|f| (f.name.as_str(), f.value * f.weight));
     let told: Vec<String> =
         shares.filter(|(_, share)| share.abs() >= SHARE_SHOWN).map(|(name, share)| format!("{name} {share:.2}")).collect();
-    format!("{:.2} = {}", why.evidence, told.join(" + ")).replace("+ reply -", "- reply ")
+    let sum = format!("{:.2} = {}", why.evidence, told.join(" + "));
+    let sum = sum.replace("+ reply -", "- reply ").replace("+ later -", "- later ");
+    match &why.gave_way {
+        Some(gave_way) => format!("{sum}; gave way to {} (x {:.2})", id(&gave_way.to, style), gave_way.factor),
+        None => sum,
+    }
 }
 
 fn cells(place: usize, hit: &Hit, why: &Explain) -> Vec<String> {
@@ -247,7 +254,7 @@ pub(crate) mod tests {
         assert_eq!(shown.lines().count(), 4, "a row and a sum a hit at 80 columns: {shown}");
         let plain = explained(&[hit()], &Style::PLAIN);
         let lines: Vec<Vec<&str>> = plain.lines().map(|line| line.split('\t').collect()).collect();
-        assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 18, 18), "{plain}");
+        assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 19, 19), "{plain}");
         assert_eq!((lines[0][9], lines[1][9], lines[1][12]), ("z", "2.5000", ""));
         let mut bare = hit();
         bare.explain = None;

@@ -18,7 +18,9 @@ use std::collections::HashMap;
 use tiro_index::{DecayParams, Query, TimeSpan, Weights};
 use tiro_schema::convert::{self, category_code};
 use tiro_schema::record::{MemoryRecord, UseRecord};
-use tiro_schema::wire::memory::{Category, Explain, Feature, Hit, Kind, Mode, RecallParams, RecallResult, Status, Strength};
+use tiro_schema::wire::memory::{
+    Category, Explain, Feature, GaveWay, Hit, Kind, Mode, RecallParams, RecallResult, Status, Strength,
+};
 use uuid::Uuid;
 
 const METHOD: &str = "memory/recall";
@@ -46,6 +48,8 @@ pub(super) struct FoundHit {
     pub passage: usize,
     /// An open conflict names it.
     pub conflict: bool,
+    /// Id of the memory before it that it repeats most, where that is to be told.
+    pub gave_way_to: Option<[u8; 16]>,
 }
 
 impl FoundHit {
@@ -92,7 +96,8 @@ impl Memory {
             plan.asked = self.ask_model(&plan.query).await;
         }
         let wanted = plan.limit;
-        plan.limit = if past { wanted } else { self.hits_for_rerank(wanted) };
+        // A re-ranker orders what diversity chose, and chooses nothing else.
+        plan.limit = if past || plan.diversity > 0.0 { wanted } else { self.hits_for_rerank(wanted) };
         let search = move |memory: &Memory| {
             let found = memory.find(&who, &plan)?;
             Ok((plan, found))
@@ -160,6 +165,7 @@ impl Memory {
             candidates: 0,
             threshold: plan.threshold,
             decay: plan.decay.then(|| DecayParams { now_ms: plan.seen_from_ms(self.now_ms()), ..self.decay_params() }),
+            diversity: plan.diversity,
         };
         let past = plan.as_of_ms.map(|as_of_ms| self.past(caller, query.spaces.clone(), as_of_ms)).transpose()?;
         let index = self.index();
@@ -220,7 +226,11 @@ impl Memory {
                         Some(as_of_ms) => conflicts_at(tx, &record, as_of_ms)?,
                         None => !open_of(tx, &record)?.is_empty(),
                     };
-                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict });
+                let gave_way_to = match hit.features.gave_way.filter(|_| plan.explain) {
+                    Some(gave_way) => tx.memory(memory_of(gave_way.key).0)?.map(|before| before.id),
+                    None => None,
+                };
+                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict, gave_way_to });
             }
             Ok::<_, StoreError>(found)
         });
@@ -342,6 +352,11 @@ fn explain(found: &FoundHit, plan: &Plan, memory: &Memory) -> Explain {
         age_days: (f.age_ms as f64 / DAY_MS as f64) as f32,
         half_life_days: half_life.map(|d| d as f32),
         rank_without_decay: f.rank_without_decay,
+        gave_way: found.gave_way_to.zip(f.gave_way).map(|(to, gave_way)| GaveWay {
+            to: id_text(&to),
+            likeness: gave_way.likeness,
+            factor: gave_way.factor,
+        }),
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub decay: bool,
     pub threshold: Option<f32>,
     pub token_budget: Option<u32>,
+    /// How far near-duplicates give way, 0 to 1.
+    pub diversity: f32,
     pub explain: bool,
     pub count_use: bool,
     /// What came of asking the model beside the built-in table.
@@ -43,6 +45,9 @@ impl Plan {
         if params.threshold.is_some_and(|t| !(0.0..=1.0).contains(&t)) {
             return Err(MemoryError::invalid("threshold", "between 0 and 1"));
         }
+        if params.diversity.is_some_and(|d| !(0.0..=1.0).contains(&d)) {
+            return Err(MemoryError::invalid("diversity", "between 0 and 1"));
+        }
         Ok(Plan {
             query: if is_blank(&params.query) { String::new() } else { params.query.clone() },
             spaces: spaces(params)?,
@@ -54,6 +59,7 @@ impl Plan {
             decay: params.decay.unwrap_or(true),
             threshold: params.threshold,
             token_budget: params.token_budget,
+            diversity: params.diversity.unwrap_or(0.0),
             explain: params.explain.unwrap_or(false),
             count_use: params.use_.unwrap_or(false),
             asked: Asked::default(),
@@ -89,6 +95,7 @@ impl Default for Plan {
             decay: true,
             threshold: None,
             token_budget: None,
+            diversity: 0.0,
             explain: false,
             count_use: false,
             asked: Asked::default(),
@@ -134,6 +141,8 @@ mod tests {
         assert_eq!(path(&RecallParams { limit: Some(0), ..p() }), "limit");
         assert_eq!(path(&RecallParams { limit: Some(HITS_MAX + 1), ..p() }), "limit");
         assert_eq!(path(&RecallParams { threshold: Some(f32::NAN), ..p() }), "threshold");
+        assert_eq!(path(&RecallParams { diversity: Some(1.5), ..p() }), "diversity");
+        assert_eq!(path(&RecallParams { diversity: Some(f32::NAN), ..p() }), "diversity");
         let never = || Some(tiro_schema::wire::Timestamp("never".into()));
         assert_eq!(path(&RecallParams { as_of: never(), ..p() }), "asOf");
         assert_eq!(path(&RecallParams { valid_at: never(), ..p() }), "validAt");

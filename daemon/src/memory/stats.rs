@@ -71,6 +71,7 @@ impl Memory {
                     documents: index.documents as u64,
                     overlay: index.overlay as u64,
                     vectors: if index.graphs > 0 { "hnsw" } else { "exact" }.to_owned(),
+                    vectors_why: index.vectors_why.to_owned(),
                     degraded: index.degraded,
                 },
             })

@@ -4,8 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use super::search::{Graph, GraphError};
+use crate::limits::GRAPH_BUILD_MS_MAX;
 use crate::vector::Block;
 
 /// A build under way. One thread, one insertion after the other in an order that depends on the seed and the slots alone: equal input gives an equal
@@ -55,7 +57,7 @@ impl GraphBuilder {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the end: the graph, or `None` when it was cancelled.
+    /// Waits for the end: the graph, or `None` when it was cancelled or took too long.
     ///
     /// # Errors
     /// When the graph broke while it was built.
@@ -74,9 +76,10 @@ impl Drop for GraphBuilder {
 }
 
 fn build(block: &Block, seed: u64, shared: &Shared) -> Result<Option<Graph>, GraphError> {
+    let begun = Instant::now();
     let graph = Graph::new(block.dimension(), block.len());
     for slot in shuffled(block, seed) {
-        if shared.cancelled.load(Ordering::Relaxed) {
+        if shared.cancelled.load(Ordering::Relaxed) || begun.elapsed() > Duration::from_millis(GRAPH_BUILD_MS_MAX) {
             return Ok(None);
         }
         if let Some((codes, scale)) = block.get(slot) {

@@ -88,9 +88,14 @@ impl Graph {
         self.nodes.read().len()
     }
 
-    /// Heap bytes, estimated from the number of nodes.
+    /// Memory, estimated from the number of nodes, bytes.
     pub fn memory_bytes(&self) -> usize {
-        self.node_count() * (point_bytes(self.dimension) + LINK_BYTES)
+        Self::expected_bytes(self.dimension, self.node_count())
+    }
+
+    /// The same for a graph of so many distinct vectors.
+    pub fn expected_bytes(dimension: usize, vectors: usize) -> usize {
+        vectors.saturating_mul(point_bytes(dimension) + LINK_BYTES)
     }
 
     /// True when a fifth of the nodes are dead or the graph broke: build a new one and swap. Tombstones keep their vectors until then.

@@ -75,6 +75,14 @@ fn agrees_with_the_exact_scan_with_and_without_filter_and_tombstones() {
     }
     assert!(graph.wants_rebuild());
     assert!(recall(&table, &graph, &block, |_| true) >= 0.95);
+    // More dead than alive: what is left is found, and a graph built anew holds nothing else.
+    for slot in (0..2_000).filter(|slot| slot % 4 == 1 || slot % 4 == 2) {
+        assert!(graph.remove(slot) && block.remove(slot));
+    }
+    assert!(recall(&table, &graph, &block, |_| true) >= 0.95);
+    let anew = built(&block);
+    assert_eq!((graph.node_count(), anew.node_count(), anew.wants_rebuild()), (2_000, 500, false));
+    assert!(recall(&table, &anew, &block, |_| true) >= 0.95);
 }
 
 #[test]

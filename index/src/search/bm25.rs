@@ -24,6 +24,16 @@ const COMMON_SHARE: f32 = 0.01;
 /// Documents up to which no token is common.
 const COMMON_DOCUMENTS_MIN: u32 = 1_000;
 
+/// By which of a query's tokens candidates are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Breadth {
+    /// By those that tell documents apart.
+    Telling,
+    /// By every one: where words alone decide, and where a filter may leave of the documents with a rare token none, or lets documents
+    /// through that the statistics do not count.
+    Every,
+}
+
 /// The query against one space.
 pub(crate) struct Bm25 {
     /// Tokens, ascending, with their weight.
@@ -51,15 +61,15 @@ impl Bm25 {
         self.ideal
     }
 
-    /// The tokens worth looking for candidates by: those that carry most of the ideal score, rarest first. Common ones are left out once
-    /// the rest carries `CANDIDATE_SHARE` of it: a document that holds only those cannot rank, and reading their long lists is most of
-    /// the work of a long query. Tokens without a document are left out; where `statistics` do not count every document that may be
-    /// found (`all`), none is.
-    pub(crate) fn candidate_tokens(&self, statistics: &Statistics, all: bool) -> Vec<u32> {
-        let mut known: Vec<(u32, f32, u32)> = self.terms.iter().map(|&(id, idf)| (id, idf, statistics.frequency(id))).collect();
-        if !all {
-            known.retain(|term| term.2 > 0);
+    /// The tokens to look for candidates by. [`Breadth::Telling`]: those that carry most of the ideal score, rarest first. Common ones
+    /// are left out once the rest carries `CANDIDATE_SHARE` of it: a document that holds only those cannot rank, and reading their long
+    /// lists is most of the work of a long query. Tokens without a document are left out.
+    pub(crate) fn candidate_tokens(&self, statistics: &Statistics, breadth: Breadth) -> Vec<u32> {
+        if breadth == Breadth::Every {
+            return self.terms.iter().map(|term| term.0).collect();
         }
+        let mut known: Vec<(u32, f32, u32)> = self.terms.iter().map(|&(id, idf)| (id, idf, statistics.frequency(id))).collect();
+        known.retain(|term| term.2 > 0);
         known.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let (total, common) = (
             known.iter().map(|term| term.1).sum::<f32>(),

@@ -38,4 +38,12 @@ impl Candidate {
         features.evidence = fuse::evidence(mode, weights, features);
         features.relevance = fuse::relevance(mode, features, features.evidence);
     }
+
+    /// Takes evidence away because it was told again later.
+    pub(super) fn lose(&mut self, loss: f32) {
+        let features = &mut self.features;
+        features.later = loss;
+        features.evidence -= loss;
+        features.relevance = fuse::relevance(Mode::Hybrid, features, features.evidence);
+    }
 }

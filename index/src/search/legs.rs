@@ -1,6 +1,6 @@
 //! The two legs: candidates by words and candidates by vectors, each from one space. It must not know how they are weighed.
 
-use super::bm25::Bm25;
+use super::bm25::{Bm25, Breadth};
 use super::filter::Eligible;
 use super::model::AskedModel;
 use crate::lexical::Question;
@@ -18,6 +18,8 @@ pub(crate) struct View<'a> {
     pub(crate) eligible: &'a Eligible<'a>,
     /// The eligible documents, where they are few enough to look at each.
     few: Option<Vec<u32>>,
+    /// By which tokens the full-text index is asked.
+    breadth: Breadth,
     /// The query to the model in use beside the built-in one.
     model: Option<&'a AskedModel<'a>>,
 }
@@ -34,7 +36,8 @@ pub(crate) struct Leg {
 impl<'a> View<'a> {
     /// Looks at a space; decides whether its eligible documents are few.
     pub(crate) fn new(state: &'a State, number: u32, space: &'a Space, eligible: &'a Eligible<'a>, few_max: usize) -> Self {
-        let mut view = Self { state, number, space, eligible, few: None, model: None };
+        let breadth = if eligible.is_plain() { Breadth::Telling } else { Breadth::Every };
+        let mut view = Self { state, number, space, eligible, few: None, breadth, model: None };
         if space.len() <= few_max || !eligible.is_plain() {
             let few: Vec<u32> = view.eligible_slots().map(|(at, _)| at).take(few_max + 1).collect();
             view.few = (few.len() <= few_max).then_some(few);
@@ -45,6 +48,11 @@ impl<'a> View<'a> {
     /// The same, with vectors of the model beside the built-in one.
     pub(crate) fn with(self, model: Option<&'a AskedModel<'a>>) -> Self {
         Self { model, ..self }
+    }
+
+    /// The same, candidates by words looked for by every token.
+    pub(crate) fn by_every_token(self) -> Self {
+        Self { breadth: Breadth::Every, ..self }
     }
 
     /// Cosines of some slots to the query, by the model that knows the slot, on the scale of `vector`'s model.
@@ -98,7 +106,7 @@ impl<'a> View<'a> {
     fn by_full_text(&self, bm25: &Bm25, limit: usize) -> Result<Vec<u32>, Option<String>> {
         let reader = self.state.reader.as_ref().ok_or(None)?;
         let statistics = &self.space.statistics;
-        let known = bm25.candidate_tokens(statistics, !self.eligible.is_plain());
+        let known = bm25.candidate_tokens(statistics, self.breadth);
         if known.is_empty() {
             return Ok(Vec::new());
         }

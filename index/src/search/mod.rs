@@ -1,12 +1,15 @@
 //! A search: both legs in every space asked for, the union of their candidates, every feature of each, one score, and what is
 //! left after threshold and decay. It must not know how the state is kept up to date.
 
+mod alike;
 mod around;
 mod bm25;
 mod candidate;
+mod diverse;
 mod filter;
 mod fuse;
 mod gather;
+mod later;
 mod legs;
 mod model;
 mod nearest;
@@ -60,11 +63,15 @@ pub(crate) fn search(state: &State, query: &Query<'_>, context: &Context<'_>) ->
     spaces.dedup();
     for number in spaces {
         if let Some(space) = state.spaces.get(&number) {
-            let view = View::new(state, number, space, &eligible, context.settings.direct_documents_max).with(context.model);
+            let mut view = View::new(state, number, space, &eligible, context.settings.direct_documents_max).with(context.model);
+            if query.mode == Mode::Lexical {
+                view = view.by_every_token();
+            }
             let trouble = gather(&gathering, &view, &mut candidates, &mut result);
             damaged = damaged.or(trouble);
         }
     }
+    later::later(state, query, &tokens, &mut candidates);
     rank(state, query, content, candidates, &mut result);
     if let Some(model) = context.model {
         model.show_own(state, &mut result.hits);

@@ -1,6 +1,7 @@
 //! From weighed candidates to hits: ranks, threshold, decay, limit. It must not know what the features are.
 
 use super::candidate::Candidate;
+use super::diverse::diversify;
 use super::fuse;
 use crate::limits::HITS_MAX;
 use crate::query::Query;
@@ -42,6 +43,9 @@ pub(super) fn rank(state: &State, query: &Query<'_>, content: bool, mut candidat
         let evidence = a.features.rank_without_decay.cmp(&b.features.rank_without_decay);
         b.score.total_cmp(&a.score).then(evidence)
     });
+    if query.diversity > 0.0 {
+        diversify(state, query.diversity.min(1.0), limit, &mut hits);
+    }
     hits.truncate(limit);
     result.hits = hits;
 }

@@ -27,11 +27,23 @@ pub struct Weights {
     pub reply: f32,
     /// 1 in a stretch of time the query names, less near it.
     pub time: f32,
+    /// What it takes for a newer one, the same but for a value, to stand before it: no measure of its own, and so never turned.
+    pub later: f32,
 }
 
 /// The weights in use at the default share of the lexical leg.
-pub const WEIGHTS: Weights =
-    Weights { lexical: 1.0, near: 0.8, far: 0.5, answers: 0.7, dense: 0.7, beside: 0.3, speaker: 0.4, reply: -0.4, time: 0.3 };
+pub const WEIGHTS: Weights = Weights {
+    lexical: 1.0,
+    near: 0.8,
+    far: 0.5,
+    answers: 0.7,
+    dense: 0.7,
+    beside: 0.3,
+    speaker: 0.4,
+    reply: -0.4,
+    time: 0.3,
+    later: -1.0,
+};
 
 /// Share of the lexical leg at which [`WEIGHTS`] stand as they are.
 const SHARE_USUAL: f32 = 0.6;

@@ -64,6 +64,12 @@ impl Approximate {
         }
     }
 
+    /// Goes on without the graph in use.
+    pub(crate) fn drop_graph(&mut self) {
+        self.graph = None;
+        self.waiting.clear();
+    }
+
     /// Takes the graph of the build under way into use; gives the old one, to be dropped where that may take long.
     pub(crate) fn adopt(&mut self, graph: Arc<Graph>) -> Option<Arc<Graph>> {
         for at in self.removed.drain(..) {

@@ -3,6 +3,7 @@
 
 mod context;
 mod decay;
+mod diversity;
 mod filter;
 mod find;
 mod long;

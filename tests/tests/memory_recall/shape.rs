@@ -23,7 +23,7 @@ fn five_by_default_and_every_part_of_a_score_is_told() {
     assert!((part("relevance") * part("decay") - hit["score"].as_f64().unwrap()).abs() < 1e-4);
     let features = hit["explain"]["features"].as_array().unwrap();
     let names: Vec<&str> = features.iter().map(|f| f["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["lexical", "near", "far", "answers", "dense", "beside", "speaker", "reply", "time"]);
+    assert_eq!(names, ["lexical", "near", "far", "answers", "dense", "beside", "speaker", "reply", "time", "later"]);
     let sum: f64 = features.iter().map(|f| f["value"].as_f64().unwrap() * f["weight"].as_f64().unwrap()).sum();
     assert!((sum - part("evidence")).abs() < 1e-4, "{sum} in {hit}");
     assert!((part("weightLexical") - 0.6).abs() < 1e-6 && (part("weightDense") - 0.4).abs() < 1e-6);

@@ -23,6 +23,9 @@ result! {
         overlay: u64,
         /// What serves its vectors: `exact` or `hnsw`.
         vectors: String,
+        /// How its vectors are searched, and why so, in words.
+        #[serde(default)]
+        vectors_why: String,
         /// Why answers may be less than whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         degraded: Option<String>,

@@ -94,6 +94,10 @@ params! {
         /// Tokens at most of all texts together.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token_budget: Option<u32>,
+        /// How far near-duplicates give way to other hits, 0 (not at all) to 1; 0 when absent. A hit then counts
+        /// `1 - diversity x likeness` of its score when its place is found, by its likeness to the hit before it that it repeats most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        diversity: Option<f32>,
         /// Whether hits carry the parts of their score.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         explain: Option<bool>,
@@ -118,7 +122,7 @@ pub enum Strength {
 }
 
 result! {
-    /// One feature of a hit: lexical, near, far, answers, dense, beside, speaker, reply, time.
+    /// One feature of a hit: lexical, near, far, answers, dense, beside, speaker, reply, time, later.
     Feature {
         /// Its name.
         name: String,
@@ -169,6 +173,21 @@ result! {
         half_life_days: Option<f32>,
         /// Rank it would have without decay, from 1.
         rank_without_decay: u32,
+        /// What it repeats of a hit before it; absent where `diversity` was not asked for, and for what repeats nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gave_way: Option<GaveWay>,
+    }
+}
+
+result! {
+    /// What a hit repeats of one before it.
+    GaveWay {
+        /// Id of the hit before it that it is most alike.
+        to: String,
+        /// How alike they are, 0 to 1: the share of words in common times the cosine.
+        likeness: f32,
+        /// What of its score counted when its place was found.
+        factor: f32,
     }
 }
 
