@@ -3,6 +3,9 @@
 use crate::state::slot::Slot;
 use crate::vector::{Block, dot_codes};
 
+/// A document, the vectors of its space, and where it stands among them.
+pub(super) type Placed<'a> = (&'a Slot, &'a Block, u32);
+
 /// Distinct tokens that both hold.
 pub(super) fn shared(one: &Slot, other: &Slot) -> usize {
     let (mut one, mut other) = (one.tokens.ids(), other.tokens.ids());
@@ -29,7 +32,7 @@ fn cosine(one: (&Block, u32), other: (&Block, u32)) -> Option<f32> {
 
 /// Likeness, 0 to 1: the share of tokens that both hold (Jaccard) times the cosine, so that both have to be near. Two notes that differ in a
 /// value are about 0.7 alike, two of the same subject about 0.1.
-pub(super) fn likeness(one: (&Slot, &Block, u32), other: (&Slot, &Block, u32)) -> f32 {
+pub(super) fn likeness(one: Placed<'_>, other: Placed<'_>) -> f32 {
     let shared = shared(one.0, other.0);
     let all = one.0.tokens.ids().len() + other.0.tokens.ids().len() - shared;
     let overlap = if all == 0 { 0.0 } else { shared as f32 / all as f32 };

@@ -18,6 +18,8 @@ const SHARED: f32 = 0.6;
 const LOSS_MAX: f32 = 0.2;
 /// Evidence by which it then stands behind the newer one.
 const STEP: f32 = 1e-3;
+/// Time by which it has to be newer, milliseconds: what was written down at once, an import say, is in no order of telling.
+const LATER_BY_MS: i64 = 60_000;
 /// Words of a question that are compared.
 const WORDS_MAX: usize = 64;
 
@@ -40,7 +42,7 @@ pub(super) fn later(state: &State, query: &Query<'_>, tokens: &[QueryToken], can
     for at in 1..told.len() {
         let (newer, older) = told.split_at_mut(at);
         let older = &mut older[0];
-        let twins = newer.iter().filter(|one| are_twins(&candidates[one.candidate], one, &candidates[older.candidate], older));
+        let twins = newer.iter().filter(|one| tells_again(&candidates[one.candidate], one, &candidates[older.candidate], older));
         let Some(lowest) = twins.map(|one| one.evidence).min_by(f32::total_cmp) else { continue };
         let loss = older.evidence - (lowest - STEP);
         if loss > 0.0 && loss <= LOSS_MAX {
@@ -68,11 +70,13 @@ fn best<'a>(state: &'a State, words: &[u32], candidates: &[Candidate]) -> Vec<To
     order.into_iter().filter_map(told).collect()
 }
 
-fn are_twins(one: &Candidate, one_told: &Told<'_>, other: &Candidate, other_told: &Told<'_>) -> bool {
+/// Whether the first is the second told again, later.
+fn tells_again(one: &Candidate, one_told: &Told<'_>, other: &Candidate, other_told: &Told<'_>) -> bool {
     let (a, b) = (one_told.slot, other_told.slot);
     let longer = a.tokens.ids().len().max(b.tokens.ids().len());
     one.space == other.space
         && one_told.words == other_told.words
+        && a.happened_at_ms() >= b.happened_at_ms().saturating_add(LATER_BY_MS)
         && a.facets.reply == b.facets.reply
         && shared(a, b) as f32 >= SHARED * longer as f32
 }
