@@ -101,9 +101,7 @@ fn vectors_why(space: Option<&Space>, graph_vectors_min: usize) -> &'static str 
     let vectors = space.map_or(0, |space| space.vectors.len());
     match space.map(|space| &space.approximate) {
         Some(approximate) if approximate.graph.is_some() => "by the graph, as the settings ask",
-        _ if graph_vectors_min == GRAPH_VECTORS_NEVER => {
-            "exactly: a graph was measured slower (the setting hnswFrom turns it on)"
-        }
+        _ if graph_vectors_min == GRAPH_VECTORS_NEVER => "exactly: no graph is kept unless the setting hnswFrom asks for one",
         _ if vectors < graph_vectors_min => "exactly: fewer than the setting hnswFrom",
         _ if vectors > GRAPH_VECTORS_MAX => "exactly: too many for a graph",
         Some(approximate) if approximate.build.is_some() => "exactly, while a graph is built",

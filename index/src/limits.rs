@@ -60,9 +60,9 @@ pub const SPACE_SLOTS_MAX: usize = 1 << 26;
 /// Vectors put into graphs before the thread looks at its other work again.
 pub const GRAPH_ROUND_VECTORS_MAX: usize = 512;
 /// Nodes that a walk of the graph keeps at least.
-pub const GRAPH_WALK_NODES: usize = 200;
-/// Vectors of one space from which a graph serves unless the settings say otherwise: none. Nothing measured has it faster than the exact
-/// scan where it finds 95 of 100 (see the table of the `vectors` bench).
+pub const GRAPH_WALK_NODES: usize = 256;
+/// Vectors of one space from which a graph serves unless the settings say otherwise: none. Up to 300,000 it was measured slower than the exact
+/// scan where it finds 95 of 100, and it takes an hour of a core and three times the memory (the table of the `vectors` bench).
 pub const GRAPH_VECTORS_NEVER: usize = usize::MAX;
 /// Vectors of one space above which it has no graph: about 4 GiB.
 pub const GRAPH_VECTORS_MAX: usize = 1_000_000;

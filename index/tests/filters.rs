@@ -8,7 +8,7 @@ use double::Store;
 use std::collections::{BTreeMap, HashMap};
 use tiro_index::embed::{Embedder, PassageKind, Role, StaticTable};
 use tiro_index::tokenize::{TokenCounts, count_tokens, query_tokens};
-use tiro_index::{Document, Filter, Index, Mode, Query, ServedBy, Settings, Status, WEIGHTS};
+use tiro_index::{Document, Filter, Index, Mode, Query, ServedBy, Settings, Status, TimeSpan, WEIGHTS};
 
 const DOCUMENTS: u64 = 12_000;
 const TOP: usize = 10;
@@ -224,11 +224,15 @@ impl Bench {
         let text = format!("{} {} {}", random.of(&THINGS), random.of(&PLACES), random.of(&THINGS));
         let vector = self.table.embed(Role::Query, &text).unwrap();
         let spaces = [vec![1], vec![1], vec![1, 2]][random.below(3) as usize].clone();
+        // A question that names a time, far from all of them: what was told again later is then left as it is, and the sum of the features
+        // the oracle's.
+        let spans = vec![TimeSpan { from_ms: 9_000 * DAY_MS, to_ms: 9_001 * DAY_MS }];
         let query = Query {
             text: &text,
             vector: Some(&vector),
             spaces,
             filter,
+            spans,
             mode,
             limit: TOP,
             threshold: Some(0.0),

@@ -5,7 +5,7 @@
 use anyhow::Result;
 use clap::Parser;
 use tiro_benches::process::{Daemon, release_binaries};
-use tiro_benches::recall::facts::{ASKED_AT, Fact, Link, facts, noise};
+use tiro_benches::recall::facts::{ASKED_AT, Fact, Link, Noise, facts, noise};
 use tiro_benches::recall::updates::{First, ask, keep, share};
 
 /// Keeps 500 facts that changed one to four times among 3,000 other notes, and asks for each what holds now.
@@ -14,6 +14,9 @@ struct Arguments {
     /// Seed of the facts.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// One note in four holds the words of a question and answers nothing.
+    #[arg(long)]
+    near_noise: bool,
     /// Shows what stood first where it was not the current value.
     #[arg(long)]
     misses: bool,
@@ -24,7 +27,8 @@ fn main() -> Result<()> {
     let mut daemon = Daemon::start_with(&release_binaries()?, None, &[("TIRO_TEST_NOW".to_owned(), ASKED_AT.to_owned())])?;
     let mut client = daemon.ready()?;
     let facts = facts(arguments.seed);
-    keep(&mut client, &facts, &noise(arguments.seed))?;
+    let kind = if arguments.near_noise { Noise::Words } else { Noise::People };
+    keep(&mut client, &facts, &noise(arguments.seed, kind))?;
     println!("| facts | current first | without decay | older first | other first | nothing |\n|---|---|---|---|---|---|");
     let (with, without) = (ask(&mut client, &facts, true)?, ask(&mut client, &facts, false)?);
     for (link, name) in

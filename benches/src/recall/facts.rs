@@ -194,26 +194,24 @@ const SHAPES_ZH: [Shape; 5] = [
         values: Values::Number(2_000, 90_000),
     },
 ];
-const NOISE_EN: [&str; 8] = [
+const NOISE_EN: [&str; 6] = [
     "{e} brought {v} to the meeting about the harbour",
     "{e} borrowed {v} from the workshop and gave it back on the same day",
     "{e} called twice about {v} and left no message",
     "In the project review {e} asked for more time because of {v}",
-    "{e} found {v} in the room beside the stairs",
-    "The manager thanked {e} for repairing {v}",
-    "{e} wants to live without {v} for a month",
+    "{e} wants to do without {v} for a month",
     "{e} spent the evening drawing {v} for the school fair",
 ];
-const NOISE_ZH: [&str; 8] = [
+const NOISE_ZH: [&str; 6] = [
     "{e}把{v}带到了会上",
     "{e}向车间借了{v}，当天就还了",
     "{e}为了{v}打过两次电话",
     "项目评审时{e}因为{v}要求延期",
-    "{e}在楼梯旁边的房间里找到了{v}",
-    "经理感谢{e}修好了{v}",
     "{e}想一个月不用{v}",
     "{e}整个晚上都在给学校画{v}",
 ];
+const NEAR_NOISE_EN: [&str; 2] = ["{e} found {v} in the room beside the stairs", "The manager thanked {e} for repairing {v}"];
+const NEAR_NOISE_ZH: [&str; 2] = ["{e}在楼梯旁边的房间里找到了{v}", "经理感谢{e}修好了{v}"];
 const THINGS_EN: [&str; 20] = [
     "a lantern",
     "two ladders",
@@ -265,15 +263,27 @@ pub fn facts(seed: u64) -> Vec<Fact> {
     (0..FACTS).map(|number| fact(number, &mut random)).collect()
 }
 
+/// What the notes about other things have in common with the facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noise {
+    /// The people.
+    People,
+    /// One in four the word that a question asks by, too: they answer nothing, and hold all of its words.
+    Words,
+}
+
 /// Notes about other things, each with its language.
-pub fn noise(seed: u64) -> Vec<(&'static str, Statement)> {
+pub fn noise(seed: u64, kind: Noise) -> Vec<(&'static str, Statement)> {
     let mut random = Random::new(seed ^ 0x7015E);
     let note = |number: usize| {
-        let (language, names, shapes, things) = match number % 2 {
-            0 => ("en", &NAMES_EN, &NOISE_EN, &THINGS_EN),
-            _ => ("zh", &NAMES_ZH, &NOISE_ZH, &THINGS_ZH),
+        let (language, names, shapes, near, things) = match number % 2 {
+            0 => ("en", &NAMES_EN, &NOISE_EN, &NEAR_NOISE_EN, &THINGS_EN),
+            _ => ("zh", &NAMES_ZH, &NOISE_ZH, &NEAR_NOISE_ZH, &THINGS_ZH),
         };
-        let shape = shapes[random.below(shapes.len())];
+        let shape = match kind == Noise::Words && random.below(4) == 0 {
+            true => near[random.below(near.len())],
+            false => shapes[random.below(shapes.len())],
+        };
         let text = shape.replace("{e}", names[random.below(names.len())]).replace("{v}", things[random.below(things.len())]);
         (language, Statement { text, occurred_at: at(FIRST_DAY + random.below(700) as i64) })
     };
@@ -342,6 +352,6 @@ mod tests {
             let times: Vec<jiff::Timestamp> = fact.statements.iter().map(|s| s.occurred_at.parse().unwrap()).collect();
             assert!(times.is_sorted() && times.iter().all(|at| *at < now));
         }
-        assert_eq!(noise(1).len(), NOISE);
+        assert_eq!(noise(1, Noise::Words).len(), NOISE);
     }
 }

@@ -21,6 +21,11 @@ const CHINESE: &[&str] = &[
     "您", "我", "我们", "是", "有", "的", "谁", "请", "请问", "这", "还", "那", "都", "怎", "怎么", "他",
 ];
 
+/// Every word, character and pair of the lists.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    ENGLISH.iter().chain(CHINESE).copied()
+}
+
 /// Whether a lower-case word, before stemming, is a function word.
 pub(super) fn is_function_word(word: &str) -> bool {
     ENGLISH.binary_search(&word).is_ok()

@@ -14,6 +14,8 @@ use crate::limits::{DOCUMENT_BYTES_MAX, NAME_BYTES_MAX, QUERY_BYTES_MAX, QUERY_T
 use class::Class;
 use segment::Run;
 use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 use words::Words;
 
 /// Version of the analysis. An index made by another version is rebuilt.
@@ -111,6 +113,15 @@ fn unspaced(text: &str, sink: &mut Sink<'_>) {
 
 fn kind_of(token: &str, kind: Kind) -> Kind {
     if function::is_function_token(token) { Kind::Function } else { kind }
+}
+
+/// Whether a token is one of a function word: of documents only the tokens are kept, not what each is.
+pub(crate) fn is_function(token: u32) -> bool {
+    static FUNCTION: LazyLock<HashSet<u32>> = LazyLock::new(|| {
+        let tokens = function::all().flat_map(query_tokens);
+        tokens.filter(|token| token.kind == Kind::Function).map(|token| token.id).collect()
+    });
+    FUNCTION.contains(&token)
 }
 
 /// The stem of one word, lower-cased; words of other scripts than the Latin as they are.

@@ -6,6 +6,7 @@ mod decay;
 mod diversity;
 mod filter;
 mod find;
+mod later;
 mod long;
 mod past;
 mod shape;
