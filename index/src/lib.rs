@@ -31,4 +31,4 @@ pub use near::{Near, Neighbour};
 pub use query::{DecayParams, Filter, Mode, Query, TimeSpan};
 pub use result::{Features, GaveWay, Hit, Part, SearchResult, ServedBy, Strength};
 pub use search::{WEIGHTS, Weights};
-pub use settings::{Calibration, Identity, ModelLeg, Settings};
+pub use settings::{Calibration, Identity, ModelCalibration, ModelLeg, Settings};

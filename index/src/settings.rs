@@ -1,6 +1,6 @@
 //! What the index belongs to and how it is set up. It must not know where settings come from.
 
-use crate::embed::ZScale;
+use crate::embed::{ScriptScales, ZScale};
 use crate::limits::{DIRECT_DOCUMENTS_MAX, GRAPH_VECTORS_NEVER};
 use std::sync::Arc;
 
@@ -52,11 +52,14 @@ impl Default for Settings {
 pub struct ModelLeg {
     /// Length of its vectors.
     pub dim: usize,
-    /// Scale of its cosines.
-    pub calibration: Calibration,
+    /// Scales of its cosines.
+    pub calibration: ModelCalibration,
     /// Share of the lexical leg in the hybrid score where this model serves the other.
     pub lexical_weight: f32,
 }
 
 /// The scale of a query vector's cosines against the model's background sample, as `|q| background.z(q)` gives it.
 pub type Calibration = Arc<dyn Fn(&[f32]) -> ZScale + Send + Sync>;
+
+/// The same for a model beside the built-in one, by script of the text.
+pub type ModelCalibration = Arc<dyn Fn(&[f32]) -> ScriptScales + Send + Sync>;

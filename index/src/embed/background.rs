@@ -3,6 +3,7 @@
 //! It must not know what a score is used for.
 
 use super::{Embedder, PassageKind, Role};
+use crate::tokenize::has_unspaced;
 use crate::vector::dot;
 
 /// Short everyday sentences, English and Chinese, one a line.
@@ -24,6 +25,52 @@ impl ZScale {
     /// `(cosine - mean) / sd`.
     pub fn z(&self, cosine: f32) -> f32 {
         (cosine - self.mean) / self.sd
+    }
+}
+
+/// The scales of cosines for one query to texts of scripts written with spaces, and without. A model likes texts of the query's language
+/// whatever they say, so each is measured from the mean of its own; how far apart cosines are is the whole sample's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScriptScales {
+    /// To texts of scripts written with spaces.
+    pub spaced: ZScale,
+    /// To texts that have characters of a script written without.
+    pub unspaced: ZScale,
+}
+
+impl ScriptScales {
+    /// The scale for a text.
+    pub fn of(&self, unspaced: bool) -> ZScale {
+        if unspaced { self.unspaced } else { self.spaced }
+    }
+}
+
+/// The sample's vectors of a model that knows one kind of passage, by script.
+#[derive(Debug, Clone)]
+pub struct ScriptBackgrounds {
+    whole: Background,
+    spaced: Background,
+    unspaced: Background,
+}
+
+impl ScriptBackgrounds {
+    /// From what the model made of [`Background::texts`]: place of the text, vector. Vectors of another length are left out.
+    pub fn of_vectors<'a>(dimension: usize, vectors: impl IntoIterator<Item = (u32, &'a [f32])>) -> Self {
+        let unspaced: Vec<bool> = Background::texts().map(has_unspaced).collect();
+        let is_unspaced = |place: u32| unspaced.get(place as usize).copied().unwrap_or(false);
+        let all: Vec<(u32, &[f32])> = vectors.into_iter().collect();
+        let (theirs, ours): (Vec<_>, Vec<_>) = all.iter().copied().partition(|(place, _)| is_unspaced(*place));
+        let rows =
+            |vectors: Vec<(u32, &'a [f32])>| Background::of_vectors(dimension, vectors.into_iter().map(|(_, vector)| vector));
+        Self { whole: rows(all), spaced: rows(ours), unspaced: rows(theirs) }
+    }
+
+    /// The scales for cosines of `query`.
+    pub fn z(&self, query: &[f32]) -> ScriptScales {
+        let whole = self.whole.z(query);
+        // A half that the model knows nothing of says nothing of its own.
+        let own = |half: &Background| if half.is_empty() { whole } else { ZScale { mean: half.z(query).mean, sd: whole.sd } };
+        ScriptScales { spaced: own(&self.spaced), unspaced: own(&self.unspaced) }
     }
 }
 
@@ -116,6 +163,25 @@ mod tests {
                 assert!(z(alien) < 1.5, "{alien}: {}", z(alien));
             }
         }
+    }
+
+    // MEM-3: a model that likes its query's language whatever is said still finds what is said in the other
+    #[test]
+    fn each_script_is_measured_against_its_own() {
+        let scripts: Vec<bool> = Background::texts().map(has_unspaced).collect();
+        // A vector says its script loudly and what it means softly.
+        let vector = |unspaced: bool, meaning: f32| {
+            let (loud, other) = if unspaced { (0.0, 0.95) } else { (0.95, 0.0) };
+            vec![loud, other, meaning, (1.0 - 0.95_f32.powi(2) - meaning * meaning).sqrt()]
+        };
+        let rows: Vec<Vec<f32>> =
+            (0_u16..).zip(&scripts).map(|(n, unspaced)| vector(*unspaced, f32::from(n % 7) / 100.0)).collect();
+        let rows = (0..).zip(rows.iter().map(Vec::as_slice));
+        let scales = ScriptBackgrounds::of_vectors(4, rows).z(&vector(true, 0.3));
+        let cosine = |unspaced, meaning| dot(&vector(true, 0.3), &vector(unspaced, meaning));
+        let (fitting, alien) = (cosine(false, 0.3), cosine(true, 0.03));
+        assert!(fitting < alien, "the cosine alone misleads");
+        assert!(scales.of(false).z(fitting) > scales.of(true).z(alien) + 0.05, "{scales:?}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod words;
 
 use std::borrow::Cow;
 
-pub use background::{Background, ZScale};
+pub use background::{Background, ScriptBackgrounds, ScriptScales, ZScale};
 pub use table::{StaticTable, TableError};
 
 /// What a text is to the search; models treat the sides differently.

@@ -60,8 +60,11 @@ impl<'a> View<'a> {
         let mut cosines = self.space.vectors.cosines(vector, slots);
         if let Some(model) = self.model {
             let theirs = self.space.model_vectors.cosines(model.vector, slots);
-            for (cosine, own) in cosines.iter_mut().zip(theirs).filter(|(_, own)| own.is_some()) {
-                *cosine = own.map(|own| model.on_scale(own));
+            for ((cosine, own), at) in cosines.iter_mut().zip(theirs).zip(slots) {
+                if let Some(own) = own {
+                    let unspaced = self.space.slot(*at).is_some_and(|slot| slot.facets.unspaced);
+                    *cosine = Some(model.on_scale(own, unspaced));
+                }
             }
         }
         cosines
@@ -130,9 +133,15 @@ impl<'a> View<'a> {
     fn by_model(&self, model: &AskedModel<'_>, vector: &[f32], limit: usize) -> Leg {
         let theirs = &self.space.model_vectors;
         let eligible = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
-        let near = theirs.scan(model.vector, limit, eligible);
+        // The best of each script: their cosines do not compare before they are on one scale.
+        let of_script = |unspaced: bool| {
+            let admit =
+                |at| self.space.slot(at).is_some_and(|slot| slot.facets.unspaced == unspaced && self.eligible.admits(slot));
+            theirs.scan(model.vector, limit, admit)
+        };
+        let near = of_script(false).into_iter().chain(of_script(true));
         let mut leg = Leg { served_by: vec![ServedBy::Model], ..Leg::default() };
-        let slots: Vec<u32> = near.iter().map(|one| one.0).collect();
+        let slots: Vec<u32> = near.map(|one| one.0).collect();
         leg.found = slots.iter().zip(self.cosines(vector, &slots)).filter_map(|(&at, cosine)| Some((at, cosine?))).collect();
         if theirs.len() < self.space.vectors.len() && !vector.is_empty() {
             let rest = self.space.vectors.scan(vector, limit, |at| !theirs.contains(at) && eligible(at));

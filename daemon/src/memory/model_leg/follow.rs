@@ -15,7 +15,7 @@ use crate::store::ModelReads;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use tiro_index::embed::Background;
+use tiro_index::embed::{Background, ScriptBackgrounds};
 use tokio::time::Instant;
 
 /// A memory that lacks vectors.
@@ -182,7 +182,7 @@ impl Follower {
     }
 
     /// What the model makes of the background sample: from the store, and asked for where it is not there yet.
-    async fn background(&mut self, memory: &Memory, model: u32, dimension: usize) -> Result<Background, Failed> {
+    async fn background(&mut self, memory: &Memory, model: u32, dimension: usize) -> Result<ScriptBackgrounds, Failed> {
         let texts: Vec<String> = Background::texts().map(str::to_owned).collect();
         let mut rows = memory.store().read(|tx| tx.model_background(model)).map_err(MemoryError::from)?;
         let there: BTreeSet<u32> = rows.iter().map(|(place, _)| *place).collect();
@@ -200,7 +200,7 @@ impl Follower {
             });
             written.await.map_err(MemoryError::from)?;
         }
-        Ok(Background::of_vectors(dimension, rows.iter().map(|(_, vector)| vector.as_slice())))
+        Ok(ScriptBackgrounds::of_vectors(dimension, rows.iter().map(|(place, vector)| (*place, vector.as_slice()))))
     }
 
     /// One batch: what failed as part of another, what changed, then what comes next.
