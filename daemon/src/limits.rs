@@ -163,6 +163,20 @@ pub const MERGED_MEMORIES_MAX: usize = 64;
 pub const HISTORY_AUDIT_ROWS_MAX: usize = 200_000;
 /// Hits of one recall.
 pub const HITS_MAX: u32 = 200;
+/// What one `wrong` of feedback takes from a score, as a share of it.
+pub const FEEDBACK_WRONG_WEIGHT: f32 = 0.15;
+/// What one `ignored` of feedback takes.
+pub const FEEDBACK_IGNORED_WEIGHT: f32 = 0.02;
+/// Times that `wrong` counts against one memory.
+pub const FEEDBACK_WRONG_MAX: u8 = 3;
+/// Times that `ignored` counts against one memory.
+pub const FEEDBACK_IGNORED_MAX: u8 = 5;
+/// Hits that a recall looks for beyond those wanted when feedback stands against memories.
+pub const FEEDBACK_BEYOND_HITS_MAX: usize = 64;
+/// Recalls whose hits are held for feedback; older ones are looked for in the audit.
+pub const FEEDBACK_RECALLS_MAX: usize = 4_096;
+/// Hits of these recalls together.
+pub const FEEDBACK_KEYS_MAX: usize = 65_536;
 /// Hits of one recall when the call does not say.
 pub const HITS_DEFAULT: u32 = 5;
 /// Index documents one recall asks for at most, to make up for passages of one memory.

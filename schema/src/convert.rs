@@ -50,6 +50,13 @@ pub const CONFLICT_KEPT_BOTH: u8 = 3;
 /// State code: the second was merged into the first.
 pub const CONFLICT_MERGED: u8 = 4;
 
+/// Verdict code of feedback: used.
+pub const VERDICT_USED: u8 = 0;
+/// Verdict code of feedback: given out and not used.
+pub const VERDICT_IGNORED: u8 = 1;
+/// Verdict code of feedback: wrong for what was asked, or wrong at all.
+pub const VERDICT_WRONG: u8 = 2;
+
 macro_rules! codes {
     ($ty:ty, $to:ident, $from:ident, $($variant:path = $code:literal),* $(,)?) => {
         /// Code of this value.

@@ -65,6 +65,7 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<HistoryParams, HistoryResult>("memory/history", Read, "versions of a memory, what came before and after it"),
         method::<ConflictsParams, ConflictsResult>("memory/conflicts", Read, "pairs of memories that cannot both hold"),
         method::<ResolveParams, VersionResult>("memory/resolve", Write, "settle a conflict"),
+        method::<FeedbackParams, SeqResult>("memory/feedback", Write, "say what became of the hits of a recall"),
         method::<MergeParams, VersionResult>("memory/merge", Write, "put several memories into one"),
         method::<StatsParams, StatsResult>("memory/stats", Read, "counts of a space, and the state of the index for it"),
         method::<AuditParams, AuditResult>("memory/audit", Read, "who read and wrote what, newest first"),

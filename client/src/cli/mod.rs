@@ -15,6 +15,7 @@ mod doctor;
 mod edit;
 mod exit;
 mod export;
+mod feedback;
 mod filter;
 mod forget;
 mod history;
@@ -116,6 +117,7 @@ enum Command {
     Recall(recall::RecallArgs),
     Context(context::ContextArgs),
     Ask(ask::AskArgs),
+    Feedback(feedback::FeedbackArgs),
     List(list::ListArgs),
     Show(show::ShowArgs),
     Edit(edit::EditArgs),
@@ -191,6 +193,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Recall(args) => recall::run(shell, args).await,
         Command::Context(args) => context::run(shell, args).await,
         Command::Ask(args) => ask::run(shell, args).await,
+        Command::Feedback(args) => feedback::run(shell, args).await,
         Command::List(args) => list::run(shell, args).await,
         Command::Show(args) => show::run(shell, args).await,
         Command::Edit(args) => edit::run(shell, args).await,

@@ -119,7 +119,7 @@ pub fn legend(style: &Style) -> String {
 }
 
 /// What the columns of the table mean.
-const LEGEND: &str = "score = relevance x decay · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life · below: the evidence that ranks, by feature";
+const LEGEND: &str = "score = relevance x decay (x feedback) · words: bm25 over its ideal · meaning: z (cosine) · ranks: by words, by meaning, without decay · age / half-life · below: the evidence that ranks, by feature";
 
 /// Names of the values in a pipe, as the wire names them.
 const VALUES: [&str; 19] = [
@@ -180,7 +180,12 @@ fn evidence(why: &Explain, style: &Style) -> String {
     let told: Vec<String> =
         shares.filter(|(_, share)| share.abs() >= SHARE_SHOWN).map(|(name, share)| format!("{name} {share:.2}")).collect();
     let sum = format!("{:.2} = {}", why.evidence, told.join(" + "));
-    let sum = sum.replace("+ reply -", "- reply ").replace("+ later -", "- later ");
+    let mut sum = sum.replace("+ reply -", "- reply ").replace("+ later -", "- later ");
+    if let Some(feedback) = &why.feedback {
+        let counts: Vec<String> =
+            feedback.features.iter().filter(|f| f.value > 0.0).map(|f| format!("{} {}", f.name, f.value)).collect();
+        sum = format!("{sum}; feedback x{:.2} ({})", feedback.factor, counts.join(", "));
+    }
     match &why.gave_way {
         Some(gave_way) => format!("{sum}; gave way to {} (x {:.2})", id(&gave_way.to, style), gave_way.factor),
         None => sum,
@@ -252,6 +257,12 @@ pub(crate) mod tests {
         }
         assert!(shown.contains("1: 1.10 = lexical 0.50 + dense 0.63"), "{shown}");
         assert_eq!(shown.lines().count(), 4, "a row and a sum a hit at 80 columns: {shown}");
+        let mut judged = hit();
+        let against = serde_json::json!({"factor": 0.85, "features": [
+            {"name": "wrong", "value": 1.0, "weight": -0.15}, {"name": "ignored", "value": 0.0, "weight": -0.02}]});
+        judged.explain.as_mut().unwrap().feedback = Some(serde_json::from_value(against).unwrap());
+        let told = explained(&[judged], &Style { terminal: true, colour: false, width: 120 });
+        assert!(told.contains("; feedback x0.85 (wrong 1)"), "{told}");
         let plain = explained(&[hit()], &Style::PLAIN);
         let lines: Vec<Vec<&str>> = plain.lines().map(|line| line.split('\t').collect()).collect();
         assert_eq!((lines.len(), lines[0].len(), lines[1].len()), (2, 19, 19), "{plain}");

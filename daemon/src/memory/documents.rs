@@ -177,10 +177,8 @@ pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<C
 
 /// Tells the index how often and when a memory was used.
 pub(super) fn touch(index: &Index, record: &MemoryRecord, usage: &UseRecord) {
-    if usage.use_count > 0 {
-        let count = u32::try_from(usage.use_count).unwrap_or(u32::MAX);
-        (0..passages(&record.text).len()).for_each(|n| index.touch(index_key(record.key, n), usage.last_used_at_ms, count));
-    }
+    let count = u32::try_from(usage.use_count).unwrap_or(u32::MAX);
+    (0..passages(&record.text).len()).for_each(|n| index.touch(index_key(record.key, n), usage.last_used_at_ms, count));
 }
 
 impl Memory {

@@ -77,6 +77,12 @@ pub enum MemoryError {
         /// What to do about it.
         hint: &'static str,
     },
+    /// No such recall, or none any more.
+    #[error("there is no recall {id}, or it is too long ago")]
+    NoRecall {
+        /// What was asked for.
+        id: String,
+    },
     /// No such conflict.
     #[error("there is no conflict {id}")]
     NoConflict {
@@ -159,6 +165,8 @@ impl From<MemoryError> for ErrorObject {
                 of(ErrorKind::TooLarge).with("path", path).with("limit", limit).with("max", max)
             }
             MemoryError::NotFound { .. } => of(ErrorKind::NotFound),
+            MemoryError::NoRecall { .. } => of(ErrorKind::NotFound)
+                .with_hint("give the recallId of a recent memory/recall or memory/context: the last 20,000 rows of the audit are looked through"),
             MemoryError::NoConflict { .. } => of(ErrorKind::NotFound).with_hint("memory/conflicts lists the open ones"),
             MemoryError::Settled { .. } => of(ErrorKind::InvalidParams)
                 .with("path", "id")

@@ -62,6 +62,21 @@ pub(super) fn wrote_as(
     Ok(())
 }
 
+/// The same for a write that is about a recall.
+pub(super) fn wrote_recall(
+    tx: &mut WriteTx,
+    caller: &Caller,
+    method: &str,
+    recall: Uuid,
+    touched: &[(u32, u64)],
+) -> Result<(), StoreError> {
+    let told = Told { caller, method, write: true, at_ms: tx.now_ms(), outcome: "", recall: Some(recall) };
+    for row in rows(&told, touched) {
+        tx.append_audit(row)?;
+    }
+    Ok(())
+}
+
 /// What an audit row names of these memories.
 pub(super) fn touched<'a>(records: impl IntoIterator<Item = &'a MemoryRecord>) -> Vec<(u32, u64)> {
     records.into_iter().map(|r| (r.space, r.key)).collect()

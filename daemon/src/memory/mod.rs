@@ -15,6 +15,7 @@ mod documents;
 mod draft;
 mod error;
 mod export;
+mod feedback;
 mod filter;
 mod fingerprint;
 mod forget;
@@ -105,6 +106,7 @@ struct Inner {
     in_place: tokio::sync::Semaphore,
     past: past::Past,
     gate: gate::Gate,
+    feedback: feedback::Feedback,
 }
 
 impl Memory {

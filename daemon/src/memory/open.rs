@@ -91,7 +91,9 @@ impl Memory {
         let chosen = RwLock::new(Chosen::new(model));
         let (stats, past, in_place) = (stats::Cache::default(), Past::default(), tokio::sync::Semaphore::new(IN_PLACE_MAX));
         let gate = super::gate::Gate::default();
-        let inner = Inner { store, index: slot, embedder, chosen, reranker, clock, decay, stats, in_place, past, gate };
+        let feedback = super::feedback::Feedback::default();
+        store.read(|tx| feedback.load(tx))?;
+        let inner = Inner { store, index: slot, embedder, chosen, reranker, clock, decay, stats, in_place, past, gate, feedback };
         let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)
@@ -103,6 +105,9 @@ impl Memory {
         self.store().on_change(move |change| {
             let Some(inner) = weak.upgrade() else { return };
             let memory = Memory { inner };
+            if let Err(error) = memory.store().read(|tx| memory.inner.feedback.load(tx)) {
+                tracing::error!(%error, "feedback was not read again");
+            }
             let done = match change {
                 StoreChange::Reopened => memory.catch_up_after_reopening(),
                 StoreChange::Restored => memory.replace_index(&|_, _, _| {}),

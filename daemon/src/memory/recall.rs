@@ -50,6 +50,8 @@ pub(super) struct FoundHit {
     pub conflict: bool,
     /// Id of the memory before it that it repeats most, where that is to be told.
     pub gave_way_to: Option<[u8; 16]>,
+    /// What feedback holds against it.
+    pub against: Option<super::feedback::Against>,
 }
 
 impl FoundHit {
@@ -127,6 +129,7 @@ impl Memory {
         let given = || found.hits.iter().chain(beside.iter().copied());
         touched.extend(given().map(|h| (h.record.space, h.record.key)));
         self.audit_recall(caller, method, recall_id, &touched);
+        self.inner.feedback.note(recall_id, super::feedback::keys_of(given()));
         self.inner.gate.recalled().note(given().map(|h| (h.space.as_str(), h.record.text.as_str())));
         if plan.count_use && !found.hits.is_empty() {
             self.count_use(found.hits.iter().map(|h| h.record.key).collect()).await?;
@@ -169,6 +172,10 @@ impl Memory {
         };
         let past = plan.as_of_ms.map(|as_of_ms| self.past(caller, query.spaces.clone(), as_of_ms)).transpose()?;
         let index = self.index();
+        // Feedback is of the present. So many hits may fall, and others rise.
+        let beyond = if past.is_some() { 0 } else { self.inner.feedback.beyond() };
+        let most = plan.limit + beyond;
+        query.limit = most;
         loop {
             let mut answer = past.as_ref().map_or_else(|| index.search(&query), |past| past.search(&query));
             // A restore gives keys a new meaning: until its index is there, the old one's hits would name the wrong memories.
@@ -177,12 +184,16 @@ impl Memory {
                 answer.degraded = Some("a backup was just put in place and its index is being made: ask again".to_owned());
             }
             let more = answer.hits.len() >= query.limit && query.limit < KEYS_PER_SEARCH_MAX;
-            let hits = self.read_hits(plan, &names, &answer.hits)?;
+            let mut hits = self.read_hits(plan, &names, &answer.hits, most)?;
             // Passages of one memory share a hit, and a memory may have gone since: then look further.
-            if hits.len() < plan.limit && more {
+            if hits.len() < most && more {
                 query.limit = (query.limit * 4).min(KEYS_PER_SEARCH_MAX);
                 continue;
             }
+            if past.is_none() {
+                self.inner.feedback.lower(&mut hits);
+            }
+            hits.truncate(plan.limit);
             return Ok(Found {
                 strength: hits.iter().map(|h| strength(h.hit.strength)).max().unwrap_or(Strength::None),
                 hits,
@@ -201,14 +212,15 @@ impl Memory {
         plan: &Plan,
         names: &HashMap<u32, String>,
         hits: &[tiro_index::Hit],
+        most: usize,
     ) -> Result<Vec<FoundHit>, MemoryError> {
         let mut seen = std::collections::HashSet::new();
         let read = self.store().read(|tx| {
             let any_conflict = tx.conflict_count()? > 0;
-            let mut found = Vec::with_capacity(plan.limit);
+            let mut found = Vec::with_capacity(most);
             for hit in hits {
                 let (key, passage) = memory_of(hit.key);
-                if found.len() == plan.limit {
+                if found.len() == most {
                     break;
                 }
                 if !seen.insert(key) {
@@ -230,7 +242,8 @@ impl Memory {
                     Some(gave_way) => tx.memory(memory_of(gave_way.key).0)?.map(|before| before.id),
                     None => None,
                 };
-                found.push(FoundHit { record, space: space.clone(), hit: *hit, usage, passage, conflict, gave_way_to });
+                let (space, hit, against) = (space.clone(), *hit, None);
+                found.push(FoundHit { record, space, hit, usage, passage, conflict, gave_way_to, against });
             }
             Ok::<_, StoreError>(found)
         });
@@ -349,6 +362,7 @@ fn explain(found: &FoundHit, plan: &Plan, memory: &Memory) -> Explain {
         evidence: f.evidence,
         relevance: f.relevance,
         decay: f.decay,
+        feedback: found.against.map(super::feedback::Against::explain),
         age_days: (f.age_ms as f64 / DAY_MS as f64) as f32,
         half_life_days: half_life.map(|d| d as f32),
         rank_without_decay: f.rank_without_decay,

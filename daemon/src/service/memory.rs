@@ -32,6 +32,7 @@ pub async fn dispatch(memory: &Memory, method: &str, params: Value, caller: Call
         "memory/history" => call(params, |p| memory.history(by, p)).await,
         "memory/conflicts" => call(params, |p| memory.conflicts(by, p)).await,
         "memory/resolve" => call(params, |p| memory.resolve(by, p)).await,
+        "memory/feedback" => call(params, |p| memory.feedback(by, p)).await,
         "memory/merge" => call(params, |p| memory.merge(by, p)).await,
         "memory/stats" => call(params, |p| memory.stats(by, p)).await,
         "memory/audit" => call(params, |p| memory.audit(by, p)).await,

@@ -168,6 +168,17 @@ fn lines() -> String {
     line(all, tables::FINGERPRINTS, &super::keys::u32_16(3, &[6; 16]), &5_u64);
     line(all, tables::VECTORS, &super::keys::passage(5, 1, 0), &VectorRecord { values: vec![0.5, -1.0] });
     line(all, tables::USAGE, &super::keys::u64(5), &UseRecord { last_used_at_ms: 8, use_count: 2 });
+    let feedback = FeedbackRecord {
+        wrong: 2,
+        ignored: 3,
+        recall: [0xB7; 16],
+        verdict: 2,
+        wrong_before: 1,
+        ignored_before: 3,
+        used_before: UseRecord { last_used_at_ms: 8, use_count: 2 },
+        at_ms: 9,
+    };
+    line(all, tables::FEEDBACK, &super::keys::u64(5), &feedback);
     let space = SpaceRecord { id: 3, name: "work".into(), created_at_ms: 1, redact_secrets: true };
     line(all, tables::SPACES, &super::keys::u32(3), &space);
     line(all, tables::SPACE_NAMES, b"work", &3_u32);

@@ -10,6 +10,7 @@ pub mod backup;
 pub mod codec;
 mod disk;
 pub mod error;
+pub mod feedback;
 #[cfg(test)]
 mod golden;
 mod handle;
@@ -37,6 +38,7 @@ pub use backend::{BackendFactory, FileFactory};
 pub use backup::{BackupFile, BackupReport};
 pub use codec::Checks;
 pub use error::{OpenError, StoreError, WriteFailure};
+pub use feedback::FeedbackReads;
 pub use handle::Health;
 pub use lock::StoreLock;
 pub use models::ModelReads;

@@ -106,6 +106,8 @@ tables! {
     EMBEDDERS = 41, "embedders", 1;
     /// (model u32, place u32) → `VectorRecord`: what the model made of the background sample's texts, in their order.
     MODEL_BACKGROUNDS = 42, "model_backgrounds", 1;
+    /// Memory key u64 → `FeedbackRecord`.
+    FEEDBACK = 60, "feedback", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.

@@ -126,6 +126,12 @@ impl<'a> Cross<'a> {
             let known = cross.view.memory_current_version(key)?.is_some();
             cross.expect(known, || format!("uses are counted of memory {key}, which there is not"));
             Ok(())
+        })?;
+        self.each(tables::FEEDBACK, cancelled, &mut |cross, row, _| {
+            let key = keys::u64_at(row, 0).unwrap_or(0);
+            let known = cross.view.memory_current_version(key)?.is_some();
+            cross.expect(known, || format!("feedback is about memory {key}, which there is not"));
+            Ok(())
         })
     }
 

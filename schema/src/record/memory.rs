@@ -93,6 +93,27 @@ pub struct UseRecord {
     pub use_count: u64,
 }
 
+/// What feedback said of a memory. Bumps no version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedbackRecord {
+    /// Times it was said to be wrong, less those taken back; bounded.
+    pub wrong: u8,
+    /// Times it was ignored since it was last used; bounded.
+    pub ignored: u8,
+    /// Id of the recall that was spoken of last.
+    pub recall: [u8; 16],
+    /// What was said then, see `convert::VERDICT_*`.
+    pub verdict: u8,
+    /// `wrong` before that.
+    pub wrong_before: u8,
+    /// `ignored` before that.
+    pub ignored_before: u8,
+    /// Use statistics before that.
+    pub used_before: UseRecord,
+    /// When that was, Unix ms.
+    pub at_ms: i64,
+}
+
 /// A space.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpaceRecord {

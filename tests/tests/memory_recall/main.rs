@@ -4,6 +4,7 @@
 mod context;
 mod decay;
 mod diversity;
+mod feedback;
 mod filter;
 mod find;
 mod later;

@@ -4,6 +4,7 @@
 
 pub mod change;
 pub mod conflict;
+pub mod feedback;
 pub mod forget;
 pub mod history;
 pub mod item;
@@ -15,6 +16,7 @@ pub mod transfer;
 
 pub use change::*;
 pub use conflict::*;
+pub use feedback::*;
 pub use forget::*;
 pub use history::*;
 pub use item::*;

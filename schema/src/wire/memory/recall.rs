@@ -2,7 +2,7 @@
 //!
 //! Must not know: how scores come about.
 
-use super::{Category, Kind, OccurredAtSource, Source, Status, Told};
+use super::{Category, ExplainFeedback, Kind, OccurredAtSource, Source, Status, Told};
 use crate::wire::{Open, Timestamp, params, result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,9 @@ result! {
         relevance: f32,
         /// Factor by age, between the floor and 1.
         decay: f32,
+        /// What feedback on earlier recalls does to the score; absent when nothing stands against it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<ExplainFeedback>,
         /// Age that decay counts, in days.
         age_days: f32,
         /// Half-life of its category, stretched by use, in days; absent when pinned.
