@@ -122,6 +122,16 @@ pub const SPACE_NAME_CHARS_MAX: usize = 64;
 pub const SPACES_PER_RECALL_MAX: usize = 64;
 /// Spaces of one store.
 pub const SPACES_MAX: usize = 10_000;
+/// Programs that one list of a space's rules names.
+pub const PRINCIPALS_MAX: usize = 64;
+/// Bytes of a path or name in it.
+pub const PRINCIPAL_BYTES_MAX: usize = 4_096;
+/// Days a space may keep what is not pinned, where it does not keep it for good.
+pub const RETENTION_DAYS_MAX: u32 = 36_500;
+/// Time between two looks at what outlived the retention of its space.
+pub const RETENTION_LOOK_MS: u64 = 3_600_000;
+/// Spaces with a quota whose contents are held counted.
+pub const QUOTA_SPACES_KEPT_MAX: usize = 256;
 /// Bytes of an idempotency key.
 pub const KEY_BYTES_MAX: usize = 256;
 /// Milliseconds an idempotency key is kept: 7 days.

@@ -109,6 +109,7 @@ impl Rooms {
         };
         let memory = Memory::open(store.clone(), options, &|stage, done, total| progress(stage, done, total))?;
         memory.follow(&runtime);
+        memory.keep_retention(&runtime);
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
         let model = runtime.block_on(model).map_err(|_| RoomsError::Panicked)?;
         let sessions = Sessions::new(store.clone(), seams.clock.clone());

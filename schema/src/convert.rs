@@ -6,6 +6,7 @@ use crate::record::{ActorRecord, MemoryRecord, SourceRecord, UseRecord};
 use crate::wire::Timestamp;
 use crate::wire::memory::{Actor, Category, ChangeKind, ConflictReason, Kind, Memory, OccurredAtSource, Source, Status, Told};
 use crate::wire::session::Role;
+use crate::wire::space::{Gate, RetentionAct};
 use crate::wire::turn::{TerminationReason, TurnStatus};
 
 /// Status code of a current memory.
@@ -49,6 +50,13 @@ pub const CONFLICT_KEPT_SECOND: u8 = 2;
 pub const CONFLICT_KEPT_BOTH: u8 = 3;
 /// State code: the second was merged into the first.
 pub const CONFLICT_MERGED: u8 = 4;
+
+/// Gate code: texts are not judged.
+pub const GATE_OFF: u8 = 1;
+/// Gate code: only what a rule knows as lasting.
+pub const GATE_STRICT: u8 = 2;
+/// Retention code: forgotten.
+pub const RETENTION_FORGET: u8 = 1;
 
 /// Verdict code of feedback: used.
 pub const VERDICT_USED: u8 = 0;
@@ -107,6 +115,8 @@ codes!(
     ChangeKind::Undone = 8,
     ChangeKind::Merged = 9
 );
+codes!(Gate, gate_code, gate_of, Gate::Normal = 0, Gate::Off = 1, Gate::Strict = 2);
+codes!(RetentionAct, retention_code, retention_of, RetentionAct::Archive = 0, RetentionAct::Forget = 1);
 codes!(Role, role_code, role_of, Role::User = 0, Role::Assistant = 1, Role::Tool = 2);
 codes!(
     TurnStatus,

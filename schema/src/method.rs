@@ -72,6 +72,7 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<ExportParams, ExportResult>("memory/export", Read, "memories as lines that import takes"),
         method::<ImportParams, ImportResult>("memory/import", Write, "keep a batch of exported lines"),
         method::<SpaceListParams, SpaceListResult>("space/list", Read, "the spaces there are"),
+        method::<SpaceUpdateParams, SpaceUpdateResult>("space/update", Write, "change the rules of a space"),
         method::<SpaceDeleteParams, ForgetResult>("space/delete", Write, "forget every memory of a space"),
         method::<StoreParams, VerifyResult>("store/verify", Read, "check every record, page and index entry"),
         method::<StoreParams, BackupResult>("store/backup", Read, "copy the store into one file"),

@@ -268,3 +268,46 @@ fn params_are_checked() {
     let steer = rpc.refused("turn/steer", json!({}));
     check::is_error(&steer, ErrorKind::MethodNotFound);
 }
+
+// MEM-11, SES-8: the rules of a space hold for sessions and for the agent's tools, as for whoever speaks in the session
+#[test]
+fn sessions_and_tools_obey_the_rules_of_spaces() {
+    let daemon = scripted(&json!([
+        {"toolCalls": [{"id": "a", "name": "memory_remember",
+            "arguments": {"text": "The user prefers oolong tea.", "category": "preference"}}]},
+        {"toolCalls": [recall("b", "where is the safe")]},
+        {"text": "Done."},
+    ]));
+    let client = |name: &str| {
+        let mut rpc = tiro_tests::Rpc::connect(&daemon.socket()).unwrap();
+        let hello = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": name, "version": "1"}, "capabilities": {}});
+        rpc.call("initialize", hello).unwrap();
+        rpc
+    };
+    let (mut insider, mut outsider) = (client("insider"), client("outsider"));
+    let _: Value = insider.ask("memory/remember", json!({"text": "The safe is behind the painting", "explicit": true}));
+    let ours: Value = insider.ask("session/new", json!({"space": "work"}));
+    let only = json!([{"client": "insider"}]);
+    let _: Value = insider.ask("space/update", json!({"space": "personal", "readers": only, "writers": only}));
+    // A session that reads the space is not there for others, nor are its turns.
+    check::is_error(&outsider.refused("session/messages", json!({"sessionId": ours["sessionId"]})), ErrorKind::NotFound);
+    check::is_error(&outsider.refused("turn/start", json!({"sessionId": ours["sessionId"], "input": "x"})), ErrorKind::NotFound);
+    let refused = outsider.refused("session/new", json!({"space": "work", "alsoRead": ["personal"]}));
+    check::is_error(&refused, ErrorKind::PolicyDenied);
+    // One of theirs reads its own space alone, and its tools neither write nor find what they may not.
+    let theirs: Value = outsider.ask("session/new", json!({"space": "work"}));
+    let session = theirs["sessionId"].as_str().unwrap();
+    let turn = ask(&mut outsider, session, "where is the safe?");
+    ended(&turn, "completed", "completed");
+    let page: Value = outsider.ask("session/messages", json!({"sessionId": session}));
+    let said = page["items"].to_string();
+    assert!(said.contains("do not let this program write it") && !said.contains("painting"), "{said}");
+    let kept: Value = insider.ask("memory/list", json!({}));
+    assert_eq!(kept["items"].as_array().unwrap().len(), 1);
+    let turn_id = json!({"turnId": turn["turnId"]});
+    let _: Value = outsider.ask("turn/get", turn_id.clone());
+    let _: Value = insider.ask("space/update", json!({"space": "work", "readers": only, "writers": only}));
+    for method in ["turn/get", "turn/wait", "turn/interrupt"] {
+        check::is_error(&outsider.refused(method, turn_id.clone()), ErrorKind::NotFound);
+    }
+}

@@ -31,6 +31,8 @@ pub(super) struct Draft {
     pub source: Option<Source>,
     pub canonical: String,
     pub fingerprint: [u8; 16],
+    /// The kind of the secret that was taken out of its text.
+    pub redacted: Option<&'static str>,
 }
 
 /// What became of the params.
@@ -81,6 +83,7 @@ pub(super) fn judge(params: &RememberParams) -> Result<Judged, MemoryError> {
         source,
         fingerprint: fingerprint::fingerprint(&canonical),
         canonical,
+        redacted: None,
     })))
 }
 

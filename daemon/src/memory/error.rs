@@ -83,6 +83,24 @@ pub enum MemoryError {
         /// What was asked for.
         id: String,
     },
+    /// A rule of the space forbids it.
+    #[error("the rules of the space {space} do not let this program {right} it")]
+    Denied {
+        /// The space.
+        space: String,
+        /// What it may not do.
+        right: &'static str,
+    },
+    /// The space has no room for it.
+    #[error("the space {space} is full: its quota is {max} {quota}")]
+    Quota {
+        /// The space.
+        space: String,
+        /// `memories` or `bytes`.
+        quota: &'static str,
+        /// The quota.
+        max: u64,
+    },
     /// No such conflict.
     #[error("there is no conflict {id}")]
     NoConflict {
@@ -165,6 +183,15 @@ impl From<MemoryError> for ErrorObject {
                 of(ErrorKind::TooLarge).with("path", path).with("limit", limit).with("max", max)
             }
             MemoryError::NotFound { .. } => of(ErrorKind::NotFound),
+            MemoryError::Denied { space, right } => of(ErrorKind::PolicyDenied)
+                .with("space", space)
+                .with("right", right)
+                .with_hint("`tiro space show NAME` says who may; `tiro space set NAME` changes it"),
+            MemoryError::Quota { space, quota, max } => of(ErrorKind::PolicyDenied)
+                .with("space", space)
+                .with("quota", quota)
+                .with("max", max)
+                .with_hint("forget what is not needed any more, or raise the quota: tiro space set NAME"),
             MemoryError::NoRecall { .. } => of(ErrorKind::NotFound)
                 .with_hint("give the recallId of a recent memory/recall or memory/context: the last 20,000 rows of the audit are looked through"),
             MemoryError::NoConflict { .. } => of(ErrorKind::NotFound).with_hint("memory/conflicts lists the open ones"),

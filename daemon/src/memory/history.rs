@@ -5,6 +5,7 @@
 use super::conflicts::is_open;
 use super::cursor::{Binding, page_limit};
 use super::resolve::{id_text, resolve};
+use super::rules::Right;
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::clock;
@@ -20,6 +21,9 @@ use tiro_schema::wire::memory::{ChangeKind, ConflictState, HistoryParams, Histor
 
 const METHOD: &str = "memory/history";
 
+/// Whether the caller may read a space.
+type May<'a> = &'a dyn Fn(u32) -> bool;
+
 impl Memory {
     /// The versions of a memory, newest first, page by page; chains, merges and conflicts whole on every page.
     ///
@@ -33,7 +37,8 @@ impl Memory {
                 let record = resolve(tx, &params.id, "id")?;
                 let binding = Binding::of(METHOD, &id_text(&record.id));
                 let before = binding.place(params.cursor.as_deref())?.map_or(u64::from(record.version) + 1, |version| version);
-                let mut result = story(tx, &record)?;
+                let may = |space| memory.may(&caller.actor, space, Right::Read);
+                let mut result = story(tx, &record, &may)?;
                 let newest = u32::try_from(before.saturating_sub(1)).unwrap_or(u32::MAX).min(record.version);
                 let oldest = newest.saturating_sub(u32::try_from(limit).unwrap_or(u32::MAX)).saturating_add(1).max(1);
                 result.items = versions(tx, &record, oldest, newest)?;
@@ -48,10 +53,10 @@ impl Memory {
 }
 
 /// Everything but the versions.
-fn story(tx: &impl Reads, record: &MemoryRecord) -> Result<HistoryResult, MemoryError> {
+fn story(tx: &impl Reads, record: &MemoryRecord, may: May<'_>) -> Result<HistoryResult, MemoryError> {
     let mut merged = Vec::new();
     for key in record.derived_from.iter().take(CHAIN_MEMORIES_MAX) {
-        merged.extend(tx.memory(*key)?.and_then(|other| link(&other)));
+        merged.extend(tx.memory(*key)?.and_then(|other| link(&other, may)));
     }
     let mut conflicts = Vec::new();
     for conflict in tx.conflicts_of_memory(record.key, CONFLICTS_PER_MEMORY_MAX)? {
@@ -60,8 +65,8 @@ fn story(tx: &impl Reads, record: &MemoryRecord) -> Result<HistoryResult, Memory
     Ok(HistoryResult {
         id: id_text(&record.id),
         items: Vec::new(),
-        before: chain(tx, record, |r| r.supersedes)?,
-        after: chain(tx, record, |r| r.superseded_by)?,
+        before: chain(tx, record, may, |r| r.supersedes)?,
+        after: chain(tx, record, may, |r| r.superseded_by)?,
         merged,
         conflicts,
         next_cursor: None,
@@ -69,20 +74,25 @@ fn story(tx: &impl Reads, record: &MemoryRecord) -> Result<HistoryResult, Memory
 }
 
 /// The memories met by following one link over and over.
-fn chain(tx: &impl Reads, record: &MemoryRecord, next: impl Fn(&MemoryRecord) -> Option<u64>) -> Result<Vec<Link>, StoreError> {
+fn chain(
+    tx: &impl Reads,
+    record: &MemoryRecord,
+    may: May<'_>,
+    next: impl Fn(&MemoryRecord) -> Option<u64>,
+) -> Result<Vec<Link>, StoreError> {
     let (mut links, mut seen, mut key) = (Vec::new(), vec![record.key], next(record));
     while let Some(met) = key.filter(|key| links.len() < CHAIN_MEMORIES_MAX && !seen.contains(key)) {
         seen.push(met);
         let Some(other) = tx.memory(met)? else { break };
-        links.extend(link(&other));
+        links.extend(link(&other, may));
         key = next(&other);
     }
     Ok(links)
 }
 
-/// A memory as another's history names it; none when it is forgotten.
-fn link(record: &MemoryRecord) -> Option<Link> {
-    (record.status != STATUS_FORGOTTEN).then(|| Link {
+/// A memory as another's history names it; none when it is forgotten, or in a space that the caller may not read.
+fn link(record: &MemoryRecord, may: May<'_>) -> Option<Link> {
+    (record.status != STATUS_FORGOTTEN && may(record.space)).then(|| Link {
         id: id_text(&record.id),
         text: record.text.clone(),
         status: status_of(record.status).unwrap_or(Status::Archived).into(),

@@ -107,6 +107,11 @@ impl super::Memory {
         }
     }
 
+    /// Notes a call that a rule of a space forbids.
+    pub fn note_denial(&self, caller: &Caller, method: &str, write: bool, space: Option<&str>, right: &str) {
+        self.audit_refused(caller, method, write, space, &format!("denied: {right}"));
+    }
+
     /// Notes a call that failed. `space` is the one its params name.
     pub fn note_failure(&self, caller: &Caller, method: &str, write: bool, space: Option<&str>, kind: &str) {
         self.audit_refused(caller, method, write, space, &format!("failed: {kind}"));

@@ -42,9 +42,12 @@ mod remember_many;
 mod rerank;
 mod resolve;
 mod resolve_conflict;
+mod retention;
+mod rules;
 pub mod secrets;
 mod show;
 mod space;
+mod space_update;
 mod standing;
 mod stats;
 mod supersede;
@@ -58,6 +61,7 @@ pub use catch_up::IndexProgress;
 pub use error::MemoryError;
 pub use model_leg::ModelChoice;
 pub use open::MemoryOptions;
+pub use rules::Right;
 pub use secrets::find as find_secret;
 
 use crate::clock::SharedClock;
@@ -107,6 +111,9 @@ struct Inner {
     past: past::Past,
     gate: gate::Gate,
     feedback: feedback::Feedback,
+    rules: rules::Rules,
+    /// Told when the retention of a space changes.
+    retention: Arc<tokio::sync::Notify>,
 }
 
 impl Memory {

@@ -58,6 +58,11 @@ impl IndexSlot {
         Arc::clone(&self.current.read())
     }
 
+    /// Whether the memory is being closed.
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.lock()
+    }
+
     /// How it is set up.
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -93,7 +98,24 @@ impl Memory {
         let gate = super::gate::Gate::default();
         let feedback = super::feedback::Feedback::default();
         store.read(|tx| feedback.load(tx))?;
-        let inner = Inner { store, index: slot, embedder, chosen, reranker, clock, decay, stats, in_place, past, gate, feedback };
+        let (rules, retention) = (super::rules::Rules::default(), Arc::default());
+        store.read(|tx| rules.load(tx))?;
+        let inner = Inner {
+            store,
+            index: slot,
+            embedder,
+            chosen,
+            reranker,
+            clock,
+            decay,
+            stats,
+            in_place,
+            past,
+            gate,
+            feedback,
+            rules,
+            retention,
+        };
         let memory = Memory { inner: Arc::new(inner) };
         memory.keep_up();
         Ok(memory)
@@ -105,8 +127,9 @@ impl Memory {
         self.store().on_change(move |change| {
             let Some(inner) = weak.upgrade() else { return };
             let memory = Memory { inner };
-            if let Err(error) = memory.store().read(|tx| memory.inner.feedback.load(tx)) {
-                tracing::error!(%error, "feedback was not read again");
+            let loaded = memory.store().read(|tx| memory.inner.feedback.load(tx).and_then(|()| memory.inner.rules.load(tx)));
+            if let Err(error) = loaded {
+                tracing::error!(%error, "feedback and the rules of spaces were not read again");
             }
             let done = match change {
                 StoreChange::Reopened => memory.catch_up_after_reopening(),

@@ -116,6 +116,7 @@ impl Ready {
         space: u32,
         supersedes: Option<u64>,
     ) -> Result<MemoryRecord, MemoryError> {
+        memory.check_quota(tx, space, self.record.text.len())?;
         let seq = tx.next_seq();
         let record = MemoryRecord { key: seq, seq, space, supersedes, ..self.record.clone() };
         tx.put_memory(&record, Some(&self.vectors))?;

@@ -100,7 +100,7 @@ pub(super) fn keep(
         id: records.first().map(|record| id_text(&record.id)),
         seq: Some(memory.store().seq_token(newest)),
         related,
-        reason: None,
+        reason: ready.draft.redacted.map(|kind| format!("redacted:{kind}")),
         error: None,
     };
     Ok((result, records))

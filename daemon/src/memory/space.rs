@@ -5,6 +5,8 @@
 use super::cursor::{Binding, page_limit};
 use super::draft::space_name;
 use super::filter::{Sieve, Unnamed};
+use super::rules::Right;
+use super::space_update::wire_rules;
 use super::{Memory, MemoryError};
 use crate::caller::Caller;
 use crate::clock;
@@ -17,7 +19,7 @@ use tiro_schema::wire::space::{SpaceDeleteParams, SpaceItem, SpaceListParams, Sp
 const DELETE: &str = "space/delete";
 
 impl Memory {
-    /// The spaces that hold memories, oldest first.
+    /// The spaces that hold memories or have rules, oldest first; those that the caller may not read are left out.
     ///
     /// # Errors
     /// `Invalid` about params, and the store's.
@@ -31,8 +33,10 @@ impl Memory {
                 let mut items = Vec::new();
                 let (mut next_cursor, mut last) = (None, after);
                 for space in tx.spaces()?.into_iter().filter(|s| u64::from(s.id) > after) {
-                    let memories = tx.counts(space.id)?.shown();
-                    if memories == 0 {
+                    let ruled = memory.inner.rules.of(space.id);
+                    let seen = [Right::Read, Right::Manage].iter().any(|right| memory.may(&caller.actor, space.id, *right));
+                    let memories = if seen { tx.counts(space.id)?.shown() } else { 0 };
+                    if !seen || memories == 0 && ruled.is_none() {
                         continue;
                     }
                     if items.len() == limit {
@@ -40,7 +44,12 @@ impl Memory {
                         break;
                     }
                     last = u64::from(space.id);
-                    items.push(SpaceItem { name: space.name, memories, created_at: clock::format(space.created_at_ms, None) });
+                    items.push(SpaceItem {
+                        name: space.name,
+                        memories,
+                        created_at: clock::format(space.created_at_ms, None),
+                        rules: ruled.map(|ruled| wire_rules(&ruled.rules, ruled.redact)),
+                    });
                 }
                 Ok::<_, StoreError>(SpaceListResult { items, next_cursor })
             })?;

@@ -39,6 +39,7 @@ pub async fn dispatch(memory: &Memory, method: &str, params: Value, caller: Call
         "memory/export" => call(params, |p| memory.export(by, p)).await,
         "memory/import" => call(params, |p| memory.import(by, p)).await,
         "space/list" => call(params, |p| memory.space_list(by, p)).await,
+        "space/update" => call(params, |p| memory.space_update(by, p)).await,
         "space/delete" => call(params, |p| memory.space_delete(by, p)).await,
         _ => Err(method_not_found(method)),
     }

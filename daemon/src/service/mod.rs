@@ -9,6 +9,7 @@ pub mod error;
 pub mod memory;
 pub mod no_secret;
 pub mod reception;
+pub mod rights;
 pub mod session;
 pub mod store;
 pub mod store_error;
@@ -54,10 +55,19 @@ impl Service {
     pub async fn dispatch(
         &self,
         method: &str,
-        params: Value,
+        mut params: Value,
         caller: Caller,
         connection: &ConnectionHandle,
     ) -> Result<Value, ErrorObject> {
+        if is_known(method) {
+            let asking = rights::Asking { memory: &self.memory, sessions: self.harness.sessions(), caller: &caller };
+            if let Err(denied) = asking.permit(method, &params) {
+                let missing = denied.right.name();
+                self.memory.note_denial(&caller, method, is_write(method), denied.space.as_deref(), missing);
+                return Err(denied.error);
+            }
+            asking.narrow(method, &mut params);
+        }
         let named = params.get("space").and_then(Value::as_str).map(str::to_owned);
         let by = caller.clone();
         let answer = self.ask(method, params, caller, connection).await;
@@ -116,6 +126,11 @@ impl Service {
 /// Whether calls of a method are in the audit; its failures are then, too.
 fn is_audited(method: &str) -> bool {
     ["memory/", "space/", "store/"].iter().any(|group| method.starts_with(group)) && access().contains_key(method)
+}
+
+/// Whether this build has the method.
+fn is_known(method: &str) -> bool {
+    access().contains_key(method)
 }
 
 /// Whether a method changes something.

@@ -104,6 +104,14 @@ impl Sessions {
         self.store.read(|tx| tx.turn(&whole)?.ok_or_else(gone))
     }
 
+    /// The session with this key.
+    ///
+    /// # Errors
+    /// `NotFound`; the store's.
+    pub fn by_key(&self, key: u64) -> Result<SessionRecord, SessionError> {
+        self.store.read(|tx| session_of(tx, key))
+    }
+
     /// The wire form of a turn as it stands.
     ///
     /// # Errors

@@ -179,6 +179,17 @@ fn lines() -> String {
         at_ms: 9,
     };
     line(all, tables::FEEDBACK, &super::keys::u64(5), &feedback);
+    let nvim = PrincipalRecord { executable: Some("/usr/bin/nvim".into()), client: Some("nvim".into()) };
+    let rules = SpaceRulesRecord {
+        retention_days: Some(30),
+        retention_act: 1,
+        gate: 2,
+        readers: Some(vec![nvim]),
+        writers: None,
+        memories_max: Some(7),
+        bytes_max: None,
+    };
+    line(all, tables::SPACE_RULES, &super::keys::u32(3), &rules);
     let space = SpaceRecord { id: 3, name: "work".into(), created_at_ms: 1, redact_secrets: true };
     line(all, tables::SPACES, &super::keys::u32(3), &space);
     line(all, tables::SPACE_NAMES, b"work", &3_u32);

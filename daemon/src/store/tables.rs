@@ -108,6 +108,8 @@ tables! {
     MODEL_BACKGROUNDS = 42, "model_backgrounds", 1;
     /// Memory key u64 → `FeedbackRecord`.
     FEEDBACK = 60, "feedback", 1;
+    /// Space u32 → `SpaceRulesRecord`.
+    SPACE_RULES = 61, "space_rules", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.

@@ -144,6 +144,12 @@ impl<'a> Cross<'a> {
             });
             Ok(())
         })?;
+        self.each(tables::SPACE_RULES, cancelled, &mut |cross, row, _| {
+            let space = keys::u32_at(row, 0).unwrap_or(0);
+            let known = cross.view.space_by_id(space)?.is_some();
+            cross.expect(known, || format!("there are rules of space {space}, which there is not"));
+            Ok(())
+        })?;
         self.same_count(tables::SPACE_NAMES, tables::SPACES)
     }
 

@@ -88,6 +88,11 @@ impl WriteTx {
         self.now_ms
     }
 
+    /// The newest sequence, those handed out in this transaction included.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
     /// Hands out the next sequence.
     pub fn next_seq(&mut self) -> u64 {
         self.seq += 1;

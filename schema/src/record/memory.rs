@@ -127,6 +127,34 @@ pub struct SpaceRecord {
     pub redact_secrets: bool,
 }
 
+/// Somebody whom a rule of a space names: by executable, declared name, or both.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrincipalRecord {
+    /// Path of the executable, as the kernel names it.
+    pub executable: Option<String>,
+    /// Name declared in `initialize`, with or without its version.
+    pub client: Option<String>,
+}
+
+/// The rules of a space, but for its secrets (see [`SpaceRecord`]).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpaceRulesRecord {
+    /// Days after which what is not pinned is put away.
+    pub retention_days: Option<u32>,
+    /// How, see `convert::retention_code`.
+    pub retention_act: u8,
+    /// Strictness of the write gate, see `convert::gate_code`.
+    pub gate: u8,
+    /// Who may read; everybody when none.
+    pub readers: Option<Vec<PrincipalRecord>>,
+    /// Who may write; everybody when none.
+    pub writers: Option<Vec<PrincipalRecord>>,
+    /// Memories at most, forgotten ones not counted.
+    pub memories_max: Option<u64>,
+    /// Bytes of their texts at most.
+    pub bytes_max: Option<u64>,
+}
+
 /// The vector of one passage.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VectorRecord {

@@ -15,6 +15,7 @@ mod pages;
 mod pairs;
 mod proof;
 mod remember;
+mod rules;
 mod spaces;
 mod transfer;
 mod undo;

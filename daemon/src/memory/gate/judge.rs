@@ -30,6 +30,8 @@ pub(super) enum Refusal {
     Question,
     /// What a recall had just given out.
     Recalled,
+    /// Nothing that lasts, as far as a rule knows, in a space whose gate is strict.
+    Strict,
 }
 
 impl Refusal {
@@ -45,6 +47,7 @@ impl Refusal {
             Refusal::Command => "gate:command",
             Refusal::Question => "gate:question",
             Refusal::Recalled => "gate:recalled",
+            Refusal::Strict => "gate:strict",
         }
     }
 }

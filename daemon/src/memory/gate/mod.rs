@@ -25,7 +25,7 @@ pub(super) use words::telling_words;
 use super::draft::{Draft, Judged, judge as judge_params};
 use super::{Memory, MemoryError};
 use judge::{Refusal, judge};
-use tiro_schema::convert::{category_code, kind_code, kind_for};
+use tiro_schema::convert::{GATE_OFF, GATE_STRICT, category_code, kind_code, kind_for};
 use tiro_schema::wire::memory::{Category, RememberParams};
 
 /// What the gate remembers between calls; gone with the process.
@@ -53,8 +53,16 @@ impl Memory {
     /// # Errors
     /// `Invalid` and `TooLarge` about params.
     pub(super) fn judge_new(&self, params: &RememberParams) -> Result<Judged, MemoryError> {
-        let judged = match judge_params(params)? {
-            Judged::Draft(draft) => self.pass(params, draft),
+        let ruled = self.inner.rules.named(params.space.as_deref().unwrap_or(tiro_schema::DEFAULT_SPACE));
+        let redacts = ruled.as_ref().is_some_and(|ruled| ruled.redact);
+        let found = if redacts { super::secrets::find(&params.text) } else { None };
+        let clean = found.and_then(|_| super::secrets::redact(&params.text));
+        let clean = clean.map(|text| RememberParams { text, ..params.clone() });
+        let judged = match judge_params(clean.as_ref().unwrap_or(params))? {
+            Judged::Draft(mut draft) => {
+                draft.redacted = found;
+                self.pass(params, draft, ruled.map_or(0, |ruled| ruled.rules.gate))
+            }
             refused @ Judged::Refused(_) => refused,
         };
         if let Judged::Refused(reason) = &judged {
@@ -67,9 +75,9 @@ impl Memory {
         Ok(judged)
     }
 
-    fn pass(&self, params: &RememberParams, mut draft: Box<Draft>) -> Judged {
+    fn pass(&self, params: &RememberParams, mut draft: Box<Draft>, gate: u8) -> Judged {
         let verdict = judge(&draft.text);
-        let free = draft.explicit || draft.verbatim;
+        let free = draft.explicit || draft.verbatim || gate == GATE_OFF;
         if !free {
             if self.inner.gate.recalled.holds(&draft.space, &draft.text) {
                 return Judged::Refused(Refusal::Recalled.reason().to_owned());
@@ -78,6 +86,9 @@ impl Memory {
                 // A caller that says what it is has looked at it: a few words may be enough.
                 Err(Refusal::Fragment) if is_labelled(params) => {}
                 Err(refusal) => return Judged::Refused(refusal.reason().to_owned()),
+                Ok(category) if gate == GATE_STRICT && !lasts(category) && !is_labelled(params) => {
+                    return Judged::Refused(Refusal::Strict.reason().to_owned());
+                }
                 Ok(_) => {}
             }
         }
@@ -90,6 +101,12 @@ impl Memory {
         }
         Judged::Draft(draft)
     }
+}
+
+/// Whether a category is one that a strict gate keeps.
+fn lasts(category: Category) -> bool {
+    use Category::{Conclusion, Constraint, Goal, Identity, Preference};
+    matches!(category, Identity | Preference | Constraint | Goal | Conclusion)
 }
 
 /// Whether the caller said more of a text than where it comes from.
