@@ -80,7 +80,7 @@ fn write_until_gone(rpc: &mut Rpc, ledger: &mut Ledger, client: usize, round: us
 }
 
 fn remember(rpc: &mut Rpc, ledger: &mut Ledger, text: String) -> bool {
-    match rpc.try_call("memory/remember", json!({"text": text})) {
+    match rpc.try_call("memory/remember", json!({"text": text, "explicit": true})) {
         Ok(result) => {
             let result = result.unwrap();
             ledger.known.insert(result["id"].as_str().unwrap().to_owned(), State::Shown(text, 1));

@@ -92,7 +92,8 @@ fn a_filter_forgets_what_fits_in_its_space_only_and_in_steps() {
     assert_eq!(stats["byStatus"], json!({"active": 100}));
     assert_eq!(found(&mut rpc, "b", "note 1"), ["note 1"]);
     // The same call with its key answers as it did; new memories stay.
-    let again: Value = rpc.ask("memory/remember", json!({"text": "a new note", "space": "a", "tags": ["drop"]}));
+    let again: Value =
+        rpc.ask("memory/remember", json!({"text": "a new note", "space": "a", "tags": ["drop"], "explicit": true}));
     assert_eq!(again["outcome"], "created");
     let repeated: Value = rpc.ask("memory/forget", params);
     assert_eq!(repeated, done);

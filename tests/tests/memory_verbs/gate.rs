@@ -43,12 +43,16 @@ fn utterances(half: &str) -> Vec<Utterance> {
 fn score(rpc: &mut Rpc, half: &str) -> Score {
     let set = utterances(half);
     let items: Vec<Value> = set.iter().map(|u| json!({"text": u.text, "space": half})).collect();
-    let result: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
+    let mut results: Vec<Value> = Vec::with_capacity(items.len());
+    for part in items.chunks(500) {
+        let result: Value = rpc.ask("memory/rememberMany", json!({"items": part}));
+        results.extend(result["results"].as_array().unwrap().iter().cloned());
+    }
     let memories = all_pages(rpc, "memory/list", &json!({"space": half, "limit": 500}));
     let category: BTreeMap<&str, &str> =
         memories.iter().map(|m| (m["text"].as_str().unwrap(), m["category"].as_str().unwrap())).collect();
     let (mut score, mut classes) = (Score::default(), BTreeMap::<(bool, String), (u32, u32)>::new());
-    for (utterance, answer) in set.iter().zip(result["results"].as_array().unwrap()) {
+    for (utterance, answer) in set.iter().zip(&results) {
         let refused = answer["outcome"] == "refused";
         assert!(!refused || answer["reason"].as_str().unwrap().starts_with("gate:"), "{answer}");
         let class = utterance.category.as_ref().or(utterance.reason.as_ref()).unwrap().clone();
@@ -84,10 +88,11 @@ fn score(rpc: &mut Rpc, half: &str) -> Score {
 fn the_gate_tells_what_is_worth_keeping_in_both_languages() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    assert!(utterances("rules").len() + utterances("held").len() >= 400);
-    for half in ["rules", "held"] {
-        let score = score(&mut rpc, half);
-        assert!(score.precision() >= 0.93 && score.recall() >= 0.93, "{half}: {score:?}");
+    // Rules were written, and weights fitted, on the first three; the others were written apart from them.
+    for set in ["rules", "english", "chinese", "held", "examined"] {
+        let score = score(&mut rpc, set);
+        assert!(score.precision() >= 0.86 && score.recall() >= 0.93, "{set}: {score:?}");
+        assert!(score.category_right >= 0.65 * score.kept_right, "{set}: {score:?}");
     }
 }
 

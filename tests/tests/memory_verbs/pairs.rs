@@ -1,5 +1,6 @@
 //! The labelled pairs: a first text, a second told after it, and what the second should come to. Each goes over the socket into a
-//! space of its own. The rules were written on `rules.jsonl`; `held.jsonl` was written apart from them, and only its totals are looked at.
+//! space of its own. The rules were written on `rules.jsonl`, the weights fitted on it and `likely.jsonl`; `held.jsonl` and the much harder
+//! `examined.jsonl` were written apart from both, and only their totals are looked at.
 
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -9,8 +10,23 @@ use tiro_tests::{InsideDaemon, Rpc};
 /// What is labelled, in the order of the matrix.
 const LABELS: [&str; 5] = ["created", "duplicate", "updated", "superseded", "conflict"];
 
-/// Share of the duplicates that is recognised at least; the rest of them is kept twice.
-const KNOWN_MIN: f64 = 0.2;
+/// What is asked of a set.
+struct Bars {
+    name: &'static str,
+    /// Share of all that comes out right, at least.
+    right_min: f64,
+    /// Share of what is something else that comes out as anything but new, at most.
+    apart_max: f64,
+    /// Share of the duplicates that is recognised, at least; the rest is kept twice.
+    known_min: f64,
+}
+
+const BARS: [Bars; 4] = [
+    Bars { name: "rules.jsonl", right_min: 0.85, apart_max: 0.03, known_min: 0.3 },
+    Bars { name: "likely.jsonl", right_min: 0.5, apart_max: 0.05, known_min: 0.03 },
+    Bars { name: "held.jsonl", right_min: 0.83, apart_max: 0.03, known_min: 0.3 },
+    Bars { name: "examined.jsonl", right_min: 0.45, apart_max: 0.05, known_min: 0.02 },
+];
 
 #[derive(serde::Deserialize)]
 struct Pair {
@@ -69,7 +85,7 @@ fn measure(rpc: &mut Rpc, name: &str) -> Matrix {
 fn pairs_come_out_as_they_are_labelled() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    for name in ["rules.jsonl", "held.jsonl"] {
+    for Bars { name, right_min, apart_max, known_min } in BARS {
         let matrix = measure(&mut rpc, name);
         matrix.print(name);
         let all = matrix.count(|_, _| true);
@@ -82,19 +98,14 @@ fn pairs_come_out_as_they_are_labelled() {
         );
         let unrelated = matrix.count(|l, _| l == "created");
         let wrong = matrix.count(|l, g| l == "created" && g != "created");
-        assert!(matrix.share(wrong, unrelated) <= 0.03, "{wrong} of {unrelated} unrelated pairs were not kept apart in {name}");
-        // What is one fact in other words, another order or another language is not shown to be the same and stays beside the first:
-        // the bar is for the other labels, and a duplicate may come out as nothing but `duplicate` or `created`.
-        let others = matrix.count(|l, _| l != "duplicate");
-        let right = matrix.count(|l, g| l != "duplicate" && l == g);
-        assert!(matrix.share(right, others) >= 0.85, "{right} of {others} right in {name}");
-        let rewritten = matrix.count(|l, g| l == "duplicate" && !matches!(g, "duplicate" | "created"));
-        assert_eq!(rewritten, 0, "the same fact again rewrote or retired the first in {name}");
+        assert!(matrix.share(wrong, unrelated) <= apart_max, "{wrong} of {unrelated} pairs were not kept apart in {name}");
+        let right = matrix.count(|l, g| l == g);
+        assert!(matrix.share(right, all) >= right_min, "{right} of {all} right in {name}");
         let dropped = matrix.count(|l, g| l != "duplicate" && g == "duplicate");
         assert_eq!(dropped, 0, "another fact was dropped in {name}");
         let known = matrix.count(|l, g| l == "duplicate" && g == "duplicate");
         assert!(
-            matrix.share(known, matrix.count(|l, _| l == "duplicate")) >= KNOWN_MIN,
+            matrix.share(known, matrix.count(|l, _| l == "duplicate")) >= known_min,
             "only {known} duplicates known in {name}"
         );
     }

@@ -84,7 +84,8 @@ fn a_space_of_any_script_is_named_as_it_is_written() {
 fn the_figures_of_a_space_are_its_own() {
     let daemon = InsideDaemon::start();
     let mut rpc = daemon.rpc();
-    let items: Vec<Value> = (0..20).map(|n| json!({"text": format!("note {n} of another"), "space": "other"})).collect();
+    let items: Vec<Value> =
+        (0..20).map(|n| json!({"text": format!("note {n} of another"), "space": "other", "explicit": true})).collect();
     let before: Value = rpc.ask("memory/stats", json!({"space": "mine"}));
     let _: Value = rpc.ask("memory/rememberMany", json!({"items": items}));
     assert_eq!(rpc.ask::<Value>("memory/stats", json!({"space": "mine"})), before);

@@ -57,8 +57,8 @@ const SAME_KIND_ALONE: f32 = 0.3;
 const READ_WORDS_MAX: usize = 40;
 
 /// Groups the rules name.
-struct Groups {
-    speaker: u16,
+pub(super) struct Groups {
+    pub speaker: u16,
     modal: [u16; 3],
     attribute_like: [u16; 2],
     prefer: u16,
@@ -66,7 +66,7 @@ struct Groups {
     lives: u16,
 }
 
-static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
+pub(super) static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
     let of = |word: &str| LEXICON.find(word).map_or(0, |entry| entry.group);
     Groups {
         speaker: of("我"),
@@ -79,36 +79,54 @@ static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
 });
 
 /// Two readings side by side.
-struct Pair<'a> {
-    a: &'a Reading,
-    b: &'a Reading,
-    alignment: Alignment,
+pub(super) struct Pair<'a> {
+    pub a: &'a Reading,
+    pub b: &'a Reading,
+    pub alignment: Alignment,
     /// What is left of the first, without what says nothing.
-    ra: Vec<usize>,
-    rb: Vec<usize>,
+    pub ra: Vec<usize>,
+    pub rb: Vec<usize>,
     embedder: &'a dyn Embedder,
-}
-
-/// What `b`, told later, is to `a`.
-pub(super) fn decide(a: &Reading, b: &Reading, embedder: &dyn Embedder) -> Finding {
-    if a.tokens.is_empty() || b.tokens.is_empty() {
-        return Finding::plain(Relation::Unrelated);
-    }
-    let alignment = align(a, b, embedder);
-    if alignment.pairs.is_empty() {
-        return Finding::plain(Relation::Unrelated);
-    }
-    let mut pair = Pair { a, b, ra: Vec::new(), rb: Vec::new(), alignment, embedder };
-    pair.ra = pair.left(&pair.alignment.only_a, a, b, &pair.alignment.only_b);
-    pair.rb = pair.left(&pair.alignment.only_b, b, a, &pair.alignment.only_a);
-    if a.question || b.question || a.tokens.len().max(b.tokens.len()) > READ_WORDS_MAX {
-        return proven(Finding::plain(pair.exactly()), a, b, false);
-    }
-    proven(Finding { relation: pair.relation(), reason: pair.reason() }, a, b, pair.antonyms())
 }
 
 fn any(tokens: &[Token], indexes: &[usize], test: impl Fn(&Token) -> bool) -> bool {
     indexes.iter().any(|i| test(&tokens[*i]))
+}
+
+impl<'a> Pair<'a> {
+    /// Puts two readings side by side; none when they have no word in common.
+    pub fn of(a: &'a Reading, b: &'a Reading, embedder: &'a dyn Embedder) -> Option<Pair<'a>> {
+        if a.tokens.is_empty() || b.tokens.is_empty() {
+            return None;
+        }
+        let alignment = align(a, b, embedder);
+        if alignment.pairs.is_empty() {
+            return None;
+        }
+        let mut pair = Pair { a, b, ra: Vec::new(), rb: Vec::new(), alignment, embedder };
+        pair.ra = pair.left(&pair.alignment.only_a, a, b, &pair.alignment.only_b);
+        pair.rb = pair.left(&pair.alignment.only_b, b, a, &pair.alignment.only_a);
+        Some(pair)
+    }
+
+    /// What the second is to the first, as far as it can be shown of what it seems.
+    pub fn shown(&self, seems: Finding) -> Finding {
+        let antonyms = self.readable() && self.antonyms();
+        proven(seems, self.a, self.b, antonyms)
+    }
+
+    /// What the second seems to be to the first.
+    pub fn seems(&self) -> Finding {
+        if !self.readable() {
+            return Finding::plain(self.exactly());
+        }
+        Finding { relation: self.relation(), reason: self.reason() }
+    }
+
+    /// Whether the rules can be believed: no question, and not too long.
+    pub fn readable(&self) -> bool {
+        !self.a.question && !self.b.question && self.a.tokens.len().max(self.b.tokens.len()) <= READ_WORDS_MAX
+    }
 }
 
 impl Pair<'_> {
@@ -139,7 +157,7 @@ impl Pair<'_> {
         if said * 2 >= least.max(2) || said >= 3 { Relation::Near } else { Relation::Unrelated }
     }
 
-    fn in_order(&self) -> bool {
+    pub fn in_order(&self) -> bool {
         self.alignment.pairs.windows(2).all(|w| w[0].1 < w[1].1)
     }
 
@@ -170,7 +188,7 @@ impl Pair<'_> {
     }
 
     /// Whether one says what the other denies: negations and opposites do not come out even.
-    fn opposed(&self) -> bool {
+    pub fn opposed(&self) -> bool {
         let says = |t: &Token| t.opposite ^ t.negated;
         let modal = |t: &Token| t.negated ^ (t.opposite && GROUPS.modal.contains(&t.entry.group));
         let pairs = self.alignment.pairs.iter().filter(|(i, j)| says(&self.a.tokens[*i]) != says(&self.b.tokens[*j])).count();
@@ -179,7 +197,7 @@ impl Pair<'_> {
     }
 
     /// Some words are denied here and others there: `tabs, not spaces` and `spaces, not tabs`.
-    fn crossed(&self) -> bool {
+    pub fn crossed(&self) -> bool {
         let values = |t: &Token| !t.does(does::VERB) && !GROUPS.modal.contains(&t.entry.group);
         let (mut here, mut there) = (0, 0);
         for (i, j) in &self.alignment.pairs {
@@ -192,7 +210,7 @@ impl Pair<'_> {
         here > 0 && there > 0
     }
 
-    fn differ_in_mode(&self) -> bool {
+    pub fn differ_in_mode(&self) -> bool {
         let tense = self.a.past != self.b.past;
         let obliged = self.a.must && self.b.may && !self.b.must || self.b.must && self.a.may && !self.a.must;
         self.a.hedge != self.b.hedge || obliged || tense || (self.b.again && !self.a.again)
@@ -218,7 +236,7 @@ impl Pair<'_> {
     }
 
     /// Two words changed places, and the places mean something.
-    fn swapped(&self) -> bool {
+    pub fn swapped(&self) -> bool {
         let (a, b) = (&self.a.tokens, &self.b.tokens);
         if self.a.symmetric && self.b.symmetric {
             return false;
@@ -255,7 +273,7 @@ impl Pair<'_> {
     }
 
     /// One of the two is told from the other side: `is managed by`.
-    fn passive_turn(&self) -> bool {
+    pub fn passive_turn(&self) -> bool {
         self.a.passive != self.b.passive
     }
 
@@ -332,7 +350,7 @@ impl Pair<'_> {
     }
 
     /// What is left stands in the subject, where it names another thing.
-    fn subject_left(&self) -> bool {
+    pub fn subject_left(&self) -> bool {
         let one_sided = self.ra.is_empty() || self.rb.is_empty();
         let left = |reading: &Reading, only: &[usize]| {
             let verb = reading.verb_at.unwrap_or(0);
@@ -350,7 +368,7 @@ impl Pair<'_> {
     }
 
     /// What is added stands right behind the last common word and makes it another thing: a dog, a dog trainer.
-    fn head_moved(&self) -> bool {
+    pub fn head_moved(&self) -> bool {
         let moved = |reading: &Reading, only: &[usize], pairs: &[usize]| {
             only.iter().any(|i| {
                 let token = &reading.tokens[*i];
@@ -369,7 +387,7 @@ impl Pair<'_> {
     }
 
     /// A name here, the speaker there.
-    fn mixed_subjects(&self) -> bool {
+    pub fn mixed_subjects(&self) -> bool {
         let head = |reading: &Reading, only: &[usize]| {
             only.iter().any(|i| {
                 *i < reading.verb_at.unwrap_or(1).max(1)
@@ -406,7 +424,7 @@ impl Pair<'_> {
     }
 
     /// `Ann is our lead`, `Bob is our lead`: the value stands first.
-    fn values_first(&self) -> bool {
+    pub fn values_first(&self) -> bool {
         let first = |reading: &Reading, only: &[usize]| {
             let verb = reading.verb_at.unwrap_or(0);
             verb > 0 && only.len() == verb && only.iter().all(|i| *i < verb)
@@ -422,7 +440,7 @@ impl Pair<'_> {
             })
     }
 
-    fn verb_left(&self) -> bool {
+    pub fn verb_left(&self) -> bool {
         any(&self.a.tokens, &self.ra, |t| t.does(does::VERB) && !t.exact() && !t.does(does::ATTRIBUTE))
             || any(&self.b.tokens, &self.rb, |t| t.does(does::VERB) && !t.exact() && !t.does(does::ATTRIBUTE))
     }
@@ -483,7 +501,7 @@ impl Pair<'_> {
     }
 
     /// The old value is named as what is left behind.
-    fn names_old(&self) -> bool {
+    pub fn names_old(&self) -> bool {
         self.alignment.pairs.iter().any(|(i, j)| {
             let (x, y) = (&self.a.tokens[*i], &self.b.tokens[*j]);
             *i >= self.a.verb_at.unwrap_or(0)
@@ -580,7 +598,7 @@ impl Pair<'_> {
     }
 
     /// `stable` and `unstable`, `complete` and `incomplete`.
-    fn antonyms(&self) -> bool {
+    pub fn antonyms(&self) -> bool {
         let [i] = self.ra.as_slice() else { return false };
         let [j] = self.rb.as_slice() else { return false };
         let (a, b) = (self.a.tokens[*i].text.to_lowercase(), self.b.tokens[*j].text.to_lowercase());
@@ -601,17 +619,17 @@ fn beside(tokens: &[Token], i: usize, k: usize) -> bool {
 }
 
 /// What sort of place a value stands in.
-struct Slot {
-    attribute: bool,
-    single: bool,
-    many: bool,
-    fixed: bool,
-    event: bool,
-    scheduled: bool,
+pub(super) struct Slot {
+    pub attribute: bool,
+    pub single: bool,
+    pub many: bool,
+    pub fixed: bool,
+    pub event: bool,
+    pub scheduled: bool,
 }
 
 impl Slot {
-    fn of(pair: &Pair<'_>) -> Slot {
+    pub fn of(pair: &Pair<'_>) -> Slot {
         let paired: Vec<usize> = pair.alignment.pairs.iter().map(|p| p.0).collect();
         let tokens = &pair.a.tokens;
         let verb_at = pair.a.verb_at.unwrap_or(0);

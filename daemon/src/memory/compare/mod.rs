@@ -1,10 +1,13 @@
 //! Same, changed, or different: what a text to be kept is to the memories nearest to it.
 //!
-//! `scan` and `tokens` read a text, `align` pairs the words of two, `decide` says what the later is to the earlier.
+//! `scan` and `tokens` read a text, `align` pairs the words of two, `decide` says what the later is to the earlier, `proof` what of that is
+//! shown; where that is nothing, `learned` says what is likely.
 //! Only `near` asks the index and the store. Must not know: verbs.
 
 mod align;
 mod decide;
+mod features;
+mod learned;
 mod lexicon;
 mod near;
 mod numerals;
@@ -13,8 +16,9 @@ mod said;
 mod scan;
 mod tokens;
 
-use decide::decide;
+use decide::Pair;
 pub(super) use decide::{Finding, Relation};
+use learned::likely;
 pub(super) use near::{Comparison, Outcome, Since, other_event, other_speaker};
 pub(super) use said::same_case;
 use tiro_index::embed::Embedder;
@@ -23,6 +27,7 @@ use tokens::{Reading, read};
 /// A text read for comparison: whole, and sentence by sentence where it has several.
 #[derive(Debug, Default)]
 pub(super) struct Read {
+    text: String,
     whole: Reading,
     sentences: Vec<Reading>,
 }
@@ -40,7 +45,7 @@ impl Read {
             let read_all = joined(&parts).into_iter().map(|part| read(&part, embedder));
             sentences = read_all.filter(|reading| !reading.tokens.is_empty()).collect();
         }
-        Read { whole, sentences }
+        Read { text: text.to_owned(), whole, sentences }
     }
 
     /// Whether it speaks of its speaker: then it says another thing in another mouth.
@@ -82,7 +87,21 @@ fn joined(parts: &[&str]) -> Vec<String> {
 
 /// What `new`, told later, is to `known`.
 pub(super) fn compare(known: &Read, new: &Read, embedder: &dyn Embedder) -> Finding {
-    let whole = decide(&known.whole, &new.whole, embedder);
+    let Some(pair) = Pair::of(&known.whole, &new.whole, embedder) else { return Finding::plain(Relation::Unrelated) };
+    let seems = pair.seems();
+    let whole = pair.shown(seems);
+    let found = by_sentence(whole, known, new, embedder);
+    if found.relation > Relation::Near || !known.single() || !pair.readable() {
+        return found;
+    }
+    let likely = likely(&pair, (seems, whole), (&known.text, &new.text), embedder);
+    // Of several sentences one may be another fact.
+    let keeps = !matches!(likely.relation, Relation::Duplicate | Relation::Updated) || new.single();
+    if likely.relation > Relation::Near && keeps { likely } else { found }
+}
+
+/// The finding of the whole in the light of the sentences of both.
+fn by_sentence(whole: Finding, known: &Read, new: &Read, embedder: &dyn Embedder) -> Finding {
     if known.single() && new.single() {
         return whole;
     }
@@ -91,11 +110,43 @@ pub(super) fn compare(known: &Read, new: &Read, embedder: &dyn Embedder) -> Find
         // A memory of several sentences gives way to none that answers one of them.
         return if whole.relation == Relation::Duplicate { whole } else { near };
     }
-    let parts = new.sentences.iter().map(|sentence| decide(&known.whole, sentence, embedder));
+    let shown = |sentence| Pair::of(&known.whole, sentence, embedder).map(|pair| pair.shown(pair.seems()));
+    let parts = new.sentences.iter().map(|sentence| shown(sentence).unwrap_or(Finding::plain(Relation::Unrelated)));
     let best = parts.max_by_key(|finding| finding.relation).unwrap_or(near);
     match best.relation {
         // A list of facts takes the place of none of them.
         Relation::Duplicate | Relation::Updated | Relation::Unrelated | Relation::Near => near,
         _ => best,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Writes labelled pairs with what the rules make of them and their features, for `scripts/compare_weights.py`: `TIRO_PAIRS_FROM`
+    /// names files of them, separated by commas, `TIRO_PAIRS_TO` the file to write.
+    #[test]
+    #[ignore = "a tool: it makes the input of scripts/compare_weights.py"]
+    fn features_of_labelled_pairs() {
+        use std::io::Write;
+        let embedder = tiro_index::embed::StaticTable::new().unwrap();
+        let mut out = std::io::BufWriter::new(std::fs::File::create(std::env::var("TIRO_PAIRS_TO").unwrap()).unwrap());
+        for path in std::env::var("TIRO_PAIRS_FROM").unwrap().split(',') {
+            for line in std::fs::read_to_string(path).unwrap().lines() {
+                let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
+                let read = |name: &str| Read::new(row[name].as_str().unwrap(), &embedder);
+                let (a, b) = (read("a"), read("b"));
+                let features = Pair::of(&a.whole, &b.whole, &embedder).map(|pair| {
+                    let seems = pair.seems();
+                    features::features(&pair, (seems, pair.shown(seems)), (&a.text, &b.text), &embedder)
+                });
+                row["found"] = format!("{:?}", compare(&a, &b, &embedder).relation).into();
+                row["from"] = path.into();
+                row["features"] = serde_json::to_value(features).unwrap();
+                writeln!(out, "{row}").unwrap();
+            }
+        }
     }
 }

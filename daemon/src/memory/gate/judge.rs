@@ -55,26 +55,83 @@ impl Refusal {
 /// What the gate says of a text.
 pub(super) type Verdict = Result<Category, Refusal>;
 
-/// Judges a text.
-pub(super) fn judge(text: &str) -> Verdict {
-    let mut kept: Option<Category> = None;
-    let mut refused = Refusal::Empty;
-    each_line(text, |line| match line {
-        None => refused = refused.max(Refusal::Noise),
-        Some(line) => {
-            for sentence in sentences(line) {
-                match judge_sentence(&sentence) {
-                    Ok(category) => kept = stronger(kept, category),
-                    Err(refusal) => refused = refused.max(refusal),
-                }
-            }
+/// A text, looked at sentence by sentence.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub lines: usize,
+    /// Lines that a program wrote.
+    pub noise: usize,
+    pub sentences: Vec<SeenSentence>,
+}
+
+/// What is seen of a sentence.
+#[derive(Debug)]
+pub(super) struct SeenSentence {
+    pub asked: bool,
+    pub signs: Cues,
+    pub made: Content,
+    pub small: bool,
+    pub orders: bool,
+    /// Says that it holds for ever.
+    pub always: bool,
+    pub verdict: Verdict,
+}
+
+/// Words that say that something holds for ever.
+const ALWAYS: [&str; 12] =
+    ["always", "never", "from now on", "every time", "going forward", "以后", "每次", "一律", "永远", "今后", "总是", "从现在起"];
+
+/// Looks at a text.
+pub(super) fn see(text: &str) -> Seen {
+    let mut seen = Seen::default();
+    each_line(text, |line| {
+        seen.lines += 1;
+        match line {
+            None => seen.noise += 1,
+            Some(line) => seen.sentences.extend(sentences(line).iter().map(see_sentence)),
         }
     });
-    match kept {
-        // Figures beside a sign of life are part of it.
-        Some(Category::Fact | Category::Event) if refused == Refusal::Heartbeat => Err(refused),
-        Some(category) => Ok(category),
-        None => Err(refused),
+    seen
+}
+
+fn see_sentence(sentence: &Sentence<'_>) -> SeenSentence {
+    let plain = sentence.plain.as_str();
+    let mut seen = SeenSentence {
+        asked: sentence.asked,
+        signs: cues(plain),
+        made: content(plain),
+        small: is_small_talk(plain),
+        orders: orders(plain),
+        always: ALWAYS.iter().any(|word| plain.contains(word)),
+        verdict: Err(Refusal::Empty),
+    };
+    seen.verdict = verdict_of(sentence, &seen);
+    seen
+}
+
+impl Seen {
+    /// What the rules make of it.
+    pub fn verdict(&self) -> Verdict {
+        let mut kept: Option<Category> = None;
+        let mut refused = if self.noise > 0 { Refusal::Noise } else { Refusal::Empty };
+        for sentence in &self.sentences {
+            match sentence.verdict {
+                Ok(category) => kept = stronger(kept, category),
+                Err(refusal) => refused = refused.max(refusal),
+            }
+        }
+        match kept {
+            // Figures beside a sign of life are part of it.
+            Some(Category::Fact | Category::Event) if refused == Refusal::Heartbeat => Err(refused),
+            Some(category) => Ok(category),
+            None => Err(refused),
+        }
+    }
+
+    /// Whether somebody asks to keep what it says, or gives an instruction for ever.
+    pub fn asks_to_keep(&self) -> bool {
+        let asks = |seen: &SeenSentence| seen.signs.explicit || seen.signs.standing.is_some() && seen.always;
+        self.sentences.iter().any(|sentence| asks(sentence) && sentence.verdict.is_ok())
     }
 }
 
@@ -91,19 +148,22 @@ pub(super) fn each_line<'a>(text: &'a str, mut each: impl FnMut(Option<&'a str>)
 }
 
 pub(super) fn judge_sentence(sentence: &Sentence<'_>) -> Verdict {
+    see_sentence(sentence).verdict
+}
+
+fn verdict_of(sentence: &Sentence<'_>, seen: &SeenSentence) -> Verdict {
     let plain = sentence.plain.as_str();
-    let signs = cues(plain);
-    let made = content(plain);
+    let SeenSentence { signs, made, small, orders: ordered, .. } = seen;
+    let (signs, made, ordered) = (*signs, *made, *ordered);
     if signs.explicit && (signs.request || !(sentence.asked || signs.question)) {
         return if made.telling + made.han_telling >= 2 { Ok(category_of(&signs, &made)) } else { Err(Refusal::Fragment) };
     }
     if signs.heartbeat && lasting(&signs).is_none() {
         return Err(Refusal::Heartbeat);
     }
-    if is_small_talk(plain) {
+    if *small {
         return Err(if sentence.asked { Refusal::Question } else { Refusal::SmallTalk });
     }
-    let ordered = orders(plain);
     if sentence.asked || signs.question || signs.request || ordered {
         return judge_asking(sentence, &signs, ordered);
     }

@@ -7,7 +7,9 @@
 mod cues;
 mod cues_en;
 mod cues_zh;
+mod features;
 mod judge;
+mod learned;
 mod noise;
 mod plain;
 mod recalled;
@@ -24,7 +26,8 @@ pub(super) use words::telling_words;
 
 use super::draft::{Draft, Judged, judge as judge_params};
 use super::{Memory, MemoryError};
-use judge::{Refusal, judge};
+use judge::{Refusal, see};
+use learned::weigh;
 use tiro_schema::convert::{GATE_OFF, GATE_STRICT, category_code, kind_code, kind_for};
 use tiro_schema::wire::memory::{Category, RememberParams};
 
@@ -76,7 +79,7 @@ impl Memory {
     }
 
     fn pass(&self, params: &RememberParams, mut draft: Box<Draft>, gate: u8) -> Judged {
-        let verdict = judge(&draft.text);
+        let verdict = weigh(&draft.text, &see(&draft.text), self.embedder());
         let free = draft.explicit || draft.verbatim || gate == GATE_OFF;
         if !free {
             if self.inner.gate.recalled.holds(&draft.space, &draft.text) {

@@ -2,8 +2,15 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::judge::{Refusal, judge};
+use super::judge::{Refusal, Verdict, see};
+use super::learned::weigh;
 use tiro_schema::wire::memory::Category;
+
+fn judge(text: &str) -> Verdict {
+    static EMBEDDER: std::sync::LazyLock<tiro_index::embed::StaticTable> =
+        std::sync::LazyLock::new(|| tiro_index::embed::StaticTable::new().unwrap());
+    weigh(text, &see(text), &*EMBEDDER)
+}
 
 fn check_refused(text: &str, refusal: Refusal) {
     assert_eq!(judge(text), Err(refusal), "{text}");
@@ -30,7 +37,7 @@ fn lines_of_programs_are_refused_with_their_reason() {
 // M5, MEM-7
 #[test]
 fn what_lasts_is_kept_as_what_it_is() {
-    check_kept("Use the bot account except for releases", Category::Fact);
+    check_kept("Use the bot account except for releases", Category::Constraint);
     check_kept("I'm allergic to penicillin.", Category::Constraint);
     check_kept("My name is Priya Raman", Category::Identity);
     check_kept("I prefer tabs over spaces.", Category::Preference);
@@ -57,5 +64,24 @@ fn any_cut_of_a_mixed_text_is_judged() {
     for (i, _) in text.char_indices() {
         let _ = judge(&text[..i]);
         let _ = judge(&text[i..]);
+    }
+}
+
+/// Writes the features of labelled utterances for `scripts/gate_weights.py`: `TIRO_GATE_FROM` names files of them, separated by
+/// commas, `TIRO_GATE_TO` the file to write.
+#[test]
+#[ignore = "a tool: it makes the input of scripts/gate_weights.py"]
+fn features_of_labelled_utterances() {
+    use std::io::Write;
+    let embedder = tiro_index::embed::StaticTable::new().unwrap();
+    let mut out = std::io::BufWriter::new(std::fs::File::create(std::env::var("TIRO_GATE_TO").unwrap()).unwrap());
+    for path in std::env::var("TIRO_GATE_FROM").unwrap().split(',') {
+        for line in std::fs::read_to_string(path).unwrap().lines() {
+            let mut row: serde_json::Value = serde_json::from_str(line).unwrap();
+            let text = row["text"].as_str().unwrap().to_owned();
+            row["features"] = serde_json::to_value(super::features::features(&text, &see(&text), &embedder)).unwrap();
+            row["from"] = path.into();
+            writeln!(out, "{row}").unwrap();
+        }
     }
 }
