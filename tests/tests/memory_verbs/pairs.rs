@@ -23,8 +23,8 @@ struct Bars {
 
 const BARS: [Bars; 4] = [
     Bars { name: "rules.jsonl", right_min: 0.85, apart_max: 0.03, known_min: 0.3 },
-    Bars { name: "likely.jsonl", right_min: 0.5, apart_max: 0.05, known_min: 0.03 },
-    Bars { name: "held.jsonl", right_min: 0.83, apart_max: 0.03, known_min: 0.3 },
+    Bars { name: "likely.jsonl", right_min: 0.48, apart_max: 0.05, known_min: 0.03 },
+    Bars { name: "held.jsonl", right_min: 0.8, apart_max: 0.03, known_min: 0.3 },
     Bars { name: "examined.jsonl", right_min: 0.45, apart_max: 0.05, known_min: 0.02 },
 ];
 

@@ -143,8 +143,23 @@ fn another_word_in_another_place_retires_nothing() {
             ("Finn takes vitamin D", "Finn takes aspirin"),
             ("Ida's phone is broken", "Ida's phone is 555-0142"),
             ("Ida studied physics", "Ida studied in Vienna"),
+            ("the staging port is 9090", "the production port is 443"),
         ],
     );
+}
+
+// MEM-8, M7
+#[test]
+fn a_change_told_of_one_retires_nothing_of_another() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    let mut told = |text: &str| -> Value { rpc.ask("memory/remember", json!({"text": text, "explicit": true})) };
+    told("Jonas's phone extension is 9690");
+    let old = told("Leon's phone extension is 6251");
+    let new = told("The phone extension of Leon is 9699 now");
+    assert_eq!(new["outcome"], "superseded", "{new}");
+    let gone = new["related"].as_array().unwrap().iter().find(|r| r["relation"] == "superseded").unwrap();
+    assert_eq!(gone["id"], old["id"], "{new}");
 }
 
 // MEM-8, M7

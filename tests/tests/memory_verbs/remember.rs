@@ -152,7 +152,7 @@ fn params_that_do_not_fit_name_their_path() {
     check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "asOfDay": "2024-01-01T00:00:00Z"}), "asOfDay");
     check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "asOf": "last year"}), "asOf");
     check::refuses_path(&mut rpc, "memory/context", json!({"query": "a", "validAt": "then"}), "validAt");
-    check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "diversity": 0.5}), "diversity");
+    check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "diversity": 1.5}), "diversity");
     check::refuses_path(&mut rpc, "memory/recall", json!({"query": "a", "filter": {"after": "soon"}}), "filter.after");
     check::refuses_path(&mut rpc, "memory/get", json!({"id": "abc"}), "id");
     check::refuses_path(&mut rpc, "memory/pin", json!({"ids": []}), "ids");

@@ -386,6 +386,18 @@ impl Pair<'_> {
         moved(self.a, &self.ra, &a) || moved(self.b, &self.rb, &b)
     }
 
+    /// Each is about somebody or something of another name: `Jonas's extension`, `the extension of Leon`.
+    pub fn other_owner(&self) -> bool {
+        let named = |reading: &Reading, only: &[usize]| {
+            only.iter().any(|i| {
+                let token = &reading.tokens[*i];
+                let about = *i < reading.verb_at.unwrap_or(0) || token.owner || token.role == "of";
+                about && matches!(token.class, Class::Name | Class::Ident)
+            })
+        };
+        named(self.a, &self.ra) && named(self.b, &self.rb)
+    }
+
     /// A name here, the speaker there.
     pub fn mixed_subjects(&self) -> bool {
         let head = |reading: &Reading, only: &[usize]| {
@@ -454,7 +466,10 @@ impl Pair<'_> {
         let (ra, rb) = if ra.is_empty() || rb.is_empty() { (self.ra.clone(), self.rb.clone()) } else { (ra, rb) };
         let subject = |reading: &Reading, only: &[usize]| {
             let verb_at = reading.verb_at.unwrap_or(0);
-            only.iter().any(|i| *i < verb_at && reading.tokens[*i].role.is_empty() && reading.tokens[*i].class != Class::Time)
+            only.iter().any(|i| {
+                let token = &reading.tokens[*i];
+                *i < verb_at && matches!(token.role, "" | "of") && token.class != Class::Time
+            })
         };
         if rb.len() > VALUE_WORDS_MAX + 2 || ra.len() > VALUE_WORDS_MAX || rb.is_empty() && ra.is_empty() {
             return self.near_only();

@@ -4,7 +4,7 @@
 //! `tests/data/pairs` that are named there, and stand in `data/compare-weights.txt`: one line a class, its bias first. It
 //! is believed only when it is sure, and never against what would make dropping or rewriting a memory wrong. Must not know: stores.
 
-use super::decide::{Finding, Pair, Relation};
+use super::decide::{Finding, Pair, Relation, Slot};
 use super::features::features;
 use super::tokens::{Class, Reading};
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ const CLASSES: [(Relation, f32); 5] = [
     (Relation::Near, 0.0),
     (Relation::Duplicate, 0.5),
     (Relation::Updated, 0.5),
-    (Relation::Superseded, 0.6),
+    (Relation::Superseded, 0.65),
     (Relation::Conflict, 0.6),
 ];
 
@@ -34,7 +34,7 @@ pub(super) fn likely(
     texts: (&str, &str),
     embedder: &dyn Embedder,
 ) -> Finding {
-    if !comparable(pair) {
+    if !comparable(pair) || pair.other_owner() {
         return Finding::plain(Relation::Near);
     }
     let features = features(pair, (seems, shown), texts, embedder);
@@ -45,6 +45,7 @@ pub(super) fn likely(
     let safe = |relation| match relation {
         Relation::Duplicate => says_the_same(pair),
         Relation::Updated => says_more(pair),
+        Relation::Superseded => takes_its_place(pair),
         _ => true,
     };
     let best = shares.iter().zip(CLASSES).filter(|(_, (relation, _))| safe(*relation)).max_by(|a, b| a.0.total_cmp(b.0));
@@ -94,6 +95,15 @@ fn says_more(pair: &Pair<'_>) -> bool {
     let (a, b) = (pair.a, pair.b);
     let changes = b.change || b.stopper || a.negations != b.negations || !a.written.same_case(&b.written);
     pair.alignment.pairs.len() >= WORDS_MIN && !exact(a, &pair.ra) && !changes && !pair.opposed() && !pair.swapped()
+}
+
+/// A place with one value at a time, or words of change; and nothing left in the subject, where it names another thing: `the staging port`,
+/// `the production port`.
+fn takes_its_place(pair: &Pair<'_>) -> bool {
+    let slot = Slot::of(pair);
+    let one = (slot.single || slot.attribute) && !slot.many;
+    let changes = pair.b.change && !pair.a.change || pair.b.stopper && !pair.a.stopper || pair.names_old();
+    (one || changes) && !pair.subject_left() && !pair.head_moved() && !pair.mixed_subjects()
 }
 
 fn exact(reading: &Reading, left: &[usize]) -> bool {
