@@ -55,8 +55,15 @@ pub(super) fn likely(
     }
 }
 
-/// Whether the two can be compared by likelihood at all: prose, in one script.
+/// Words up to which the weights were fitted: in longer texts what is counted means something else.
+const READ_WORDS_MAX: usize = 20;
+
+/// Whether the two can be compared by likelihood at all: prose of a sentence, in one script, with half of the shorter one's words in common.
 fn comparable(pair: &Pair<'_>) -> bool {
+    let (na, nb) = (pair.a.tokens.len(), pair.b.tokens.len());
+    if na.max(nb) > READ_WORDS_MAX || pair.alignment.pairs.len() * 2 < na.min(nb) {
+        return false;
+    }
     let han = |reading: &Reading| reading.tokens.iter().filter(|token| token.han()).count() * 2 > reading.tokens.len();
     !pair.a.written.symbols && !pair.b.written.symbols && han(pair.a) == han(pair.b)
 }
