@@ -1,4 +1,4 @@
-//! From the vectors of a text's tokens to the one vector of the text. Pure.
+//! From the vectors of a text's tokens to the one vector of the text. Pure. Must not know: models, files.
 
 use serde::{Deserialize, Serialize};
 
