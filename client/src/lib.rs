@@ -13,3 +13,4 @@ pub mod owner;
 pub mod place;
 pub mod render;
 pub mod trust;
+pub mod workspace;

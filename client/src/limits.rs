@@ -55,3 +55,7 @@ pub const PAGE_ITEMS: u32 = 200;
 
 /// Between two looks at how far a model's vectors are.
 pub const EMBEDDING_LOOK: Duration = Duration::from_millis(200);
+/// Bytes of a `.tiro.toml` at most.
+pub const WORKSPACE_FILE_BYTES_MAX: u64 = 64 << 10;
+/// Folders looked into for a `.tiro.toml`: the working folder and those above it.
+pub const WORKSPACE_PARENTS_MAX: usize = 64;
