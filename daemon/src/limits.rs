@@ -352,8 +352,34 @@ pub const RERANK_MS_MAX: u64 = 500;
 
 // Agent.
 
-/// Model calls with tools in one turn, unless the turn's budget says otherwise.
-pub const AGENT_STEPS_DEFAULT: u32 = 8;
+/// Model calls with tools in a turn that is a question, unless its budget or the configuration says otherwise.
+pub const AGENT_STEPS_QUESTION: u32 = 3;
+/// The same where looks depend on each other, or one thing is to be done.
+pub const AGENT_STEPS_MULTI_HOP: u32 = 8;
+/// The same where several things are to be done.
+pub const AGENT_STEPS_ORCHESTRATION: u32 = 15;
+/// Bytes of a prompt by which its kind is judged.
+pub const AGENT_KIND_BYTES_MAX: usize = 8 * 1024;
+/// Items of a list in a prompt, from which on it is an orchestration.
+pub const AGENT_KIND_LIST_ITEMS: usize = 2;
+/// Actions in a prompt, from which on it is an orchestration.
+pub const AGENT_KIND_ACTIONS: usize = 3;
+/// Tokens of a prompt above which it is no mere question.
+pub const AGENT_KIND_LONG_TOKENS: u32 = 120;
+/// Calls and answers of a turn that its guards look back on.
+pub const AGENT_GUARD_CALLS: usize = 20;
+/// Calls that may take turns for their cycle to be seen.
+pub const AGENT_CYCLE_CALLS_MAX: usize = 4;
+/// Rounds of such a cycle after which the turn ends.
+pub const AGENT_CYCLE_ROUNDS: usize = 3;
+/// Share of word pairs in common (Dice coefficient) from which two answers are alike.
+pub const AGENT_ALIKE: f32 = 0.85;
+/// Words of an answer that are compared.
+pub const AGENT_ALIKE_WORDS_MAX: usize = 2_000;
+/// Steps in a row that tell nothing new after which the turn ends.
+pub const AGENT_STALE_STEPS_MAX: u32 = 2;
+/// Steps with the same failure after which the turn ends.
+pub const AGENT_SAME_ERROR_STEPS_MAX: u32 = 3;
 /// Most steps a turn's budget may ask for.
 pub const AGENT_STEPS_MAX: u32 = 100;
 /// How often an empty answer is asked for again in a turn.

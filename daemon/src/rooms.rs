@@ -16,6 +16,7 @@ use crate::session::{SessionError, Sessions};
 use crate::store::{
     AuditRetention, Checks, INDEX_FOLDER, OpenError, OpenOptions, Progress, Store, StoreLock, Upkeep, restore_folder,
 };
+use crate::tool::ScriptedTools;
 use std::path::Path;
 use std::sync::Arc;
 use tiro_index::Settings;
@@ -113,7 +114,7 @@ impl Rooms {
         let upkeep = Upkeep::start(store.clone()).map_err(RoomsError::Upkeep)?;
         let model = runtime.block_on(model).map_err(|_| RoomsError::Panicked)?;
         let sessions = Sessions::new(store.clone(), seams.clock.clone());
-        let settings = AgentSettings { steps: config.file.agent.steps };
+        let settings = AgentSettings { steps: config.file.agent.steps, scripted_tools: scripted_tools(config) };
         let harness = Harness::new(sessions, Arc::new(memory.clone()), model, settings);
         runtime.block_on(harness.resume())?;
         let section = &config.file.embedding;
@@ -211,6 +212,16 @@ fn reranker(config: &Config) -> Option<Arc<dyn Reranker>> {
         (other, _) => tracing::warn!("no re-ranker: provider `{other}` is unknown; known: scripted"),
     }
     None
+}
+
+/// Tools that play a script, where `[agent] toolScript` names one.
+fn scripted_tools(config: &Config) -> Arc<ScriptedTools> {
+    let Some(script) = &config.file.agent.tool_script else { return Arc::default() };
+    match ScriptedTools::from_file(&config.places.config_dir.join(script)) {
+        Ok(tools) => return Arc::new(tools),
+        Err(error) => tracing::warn!(%error, "no scripted tools"),
+    }
+    Arc::default()
 }
 
 fn index_settings(config: &Config) -> Settings {

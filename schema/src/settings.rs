@@ -11,7 +11,7 @@ pub const KNOWN: &[(&str, &[&str])] = &[
     ),
     ("reranker", &["provider", "script"]),
     ("memory", &["lexicalWeight", "hnswFrom"]),
-    ("agent", &["steps"]),
+    ("agent", &["steps", "toolScript"]),
     ("audit", &["rows", "days"]),
     ("limits", &["storeCacheMib"]),
 ];

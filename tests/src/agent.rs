@@ -104,3 +104,28 @@ pub fn pairs(body: &Value) {
     }
     assert!(open.is_empty(), "calls {open:?} have no result: {body}");
 }
+
+/// A daemon whose model plays these replies and that has these scripted tools beside its own.
+pub fn with_tools(replies: &Value, tools: &Value) -> TestDaemon {
+    let config = "[model]\nprovider = \"scripted\"\nscript = \"script.json\"\n[agent]\ntoolScript = \"tools.json\"\n";
+    let mut daemon = DaemonSetup::new().config(config).prepare();
+    std::fs::write(daemon.home().join("script.json"), json!({ "replies": replies }).to_string()).expect("the script");
+    std::fs::write(daemon.home().join("tools.json"), json!({ "tools": tools }).to_string()).expect("the tools");
+    daemon.start();
+    daemon
+}
+
+/// A scripted reply of one call.
+pub fn call(id: &str, name: &str, arguments: Value) -> Value {
+    json!({"toolCalls": [{"id": id, "name": name, "arguments": arguments}]})
+}
+
+/// What the results in a session say, oldest first.
+#[track_caller]
+pub fn results(rpc: &mut Rpc, session: &str) -> Vec<String> {
+    let page: Value = rpc.ask("session/messages", json!({"sessionId": session, "limit": 500}));
+    let blocks =
+        page["items"].as_array().into_iter().flatten().flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let results = blocks.filter(|block| block["type"] == "toolResult");
+    results.map(|block| block["text"].as_str().unwrap_or_default().to_owned()).collect()
+}

@@ -100,7 +100,7 @@ fn mistakes_of_a_model_end_with_their_reason() {
         let daemon = scripted(replies);
         let mut rpc = daemon.rpc();
         let session = session(&mut rpc);
-        let turn = ask(&mut rpc, &session, "hello");
+        let turn = ask(&mut rpc, &session, "find out which tea I like");
         assert_eq!(turn["terminationReason"], **reason, "row {number}: {turn}");
         let page: Value = rpc.ask("session/messages", json!({"sessionId": session}));
         let text = page["items"].to_string();

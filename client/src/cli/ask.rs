@@ -14,7 +14,8 @@ pub use thread::begin;
 use tiro_schema::ErrorKind;
 use tiro_schema::wire::session::{SessionAttachParams, SessionAttachResult, SessionDeleteParams, SessionDeleteResult};
 use tiro_schema::wire::turn::{
-    Budget, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus, TurnWaitParams,
+    Budget, TaskKind, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus,
+    TurnWaitParams,
 };
 use tiro_schema::wire::{Notification, Open};
 use tokio::sync::mpsc;
@@ -43,9 +44,26 @@ pub struct AskArgs {
     /// Begin a new conversation
     #[arg(long)]
     new: bool,
-    /// Model calls at most
+    /// Model calls with tools at most; by the kind of the task when absent
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
+    /// What kind of task it is: question (3 steps), multiHop (8), orchestration (15); judged by its words when absent
+    #[arg(long, value_name = "KIND", value_parser = task_kind)]
+    task: Option<TaskKind>,
+}
+
+/// What bounds a turn.
+#[derive(Default)]
+pub struct Bounds {
+    /// Steps, tokens, time.
+    pub budget: Option<Budget>,
+    /// What kind of task it is.
+    pub task_kind: Option<TaskKind>,
+}
+
+fn task_kind(text: &str) -> Result<TaskKind, String> {
+    let known = "question, multiHop or orchestration";
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|_| format!("must be {known}"))
 }
 
 /// Runs the command.
@@ -54,7 +72,7 @@ pub async fn run(shell: &Shell, args: AskArgs) -> Outcome {
     let mut daemon = shell.daemon().await?;
     let thread = thread::find(shell, &mut daemon, args.session.as_deref(), args.new, &prompt).await?;
     let budget = args.steps.map(|steps| Budget { steps: Some(steps), ..Budget::default() });
-    let turn = match ask(shell, &mut daemon, &thread.session_id, prompt, budget).await {
+    let turn = match ask(shell, &mut daemon, &thread.session_id, prompt, Bounds { budget, task_kind: args.task }).await {
         Ok(turn) => turn,
         Err(failure) => {
             if thread.is_new && failure.error.as_ref().and_then(|error| error.kind()) == Some(ErrorKind::ModelNotConfigured) {
@@ -81,13 +99,7 @@ async fn take_back(shell: &Shell, daemon: &mut Daemon, session_id: String) {
 ///
 /// # Errors
 /// When it cannot be started or followed; a turn that failed is no error here.
-pub async fn ask(
-    shell: &Shell,
-    daemon: &mut Daemon,
-    session_id: &str,
-    prompt: String,
-    budget: Option<Budget>,
-) -> Result<Turn, Failure> {
+pub async fn ask(shell: &Shell, daemon: &mut Daemon, session_id: &str, prompt: String, bounds: Bounds) -> Result<Turn, Failure> {
     let notes = daemon.connection().notifications();
     let _: SessionAttachResult =
         daemon.call("session/attach", &SessionAttachParams { session_id: session_id.to_owned(), from_event: None }).await?;
@@ -95,7 +107,8 @@ pub async fn ask(
         session_id: session_id.to_owned(),
         input: TurnInput::Text(prompt),
         if_busy: None,
-        budget,
+        budget: bounds.budget,
+        task_kind: bounds.task_kind,
         key: fresh_key(),
     };
     let started: TurnStartResult = daemon.call("turn/start", &params).await?;

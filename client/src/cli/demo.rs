@@ -149,7 +149,7 @@ async fn prompt(shell: &Shell, daemon: &mut Daemon, status: &StatusResult) -> Re
     say(shell, || show::asking(PROMPT, status.model.name.as_deref().unwrap_or("the model"), &shell.out))?;
     let session_id = ask::begin(daemon, data::SPACE.to_owned(), PROMPT).await?;
     let budget = Some(Budget { steps: Some(4), tokens: None, ms: Some(PROMPT_MS_MAX) });
-    match ask::ask(shell, daemon, &session_id, PROMPT.to_owned(), budget).await {
+    match ask::ask(shell, daemon, &session_id, PROMPT.to_owned(), ask::Bounds { budget, ..ask::Bounds::default() }).await {
         Ok(turn) => {
             if let Some(error) = &turn.error {
                 say(shell, || show::unanswered(&error.message, &shell.out))?;

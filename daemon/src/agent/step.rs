@@ -9,6 +9,7 @@ use tiro_schema::wire::turn::TerminationReason;
 
 use super::guard::{CallGuard, Verdict};
 use super::near::near_names;
+use super::progress::{Progress, ProgressGuard};
 use crate::limits;
 use crate::model::{ErrorClass, ToolCall};
 
@@ -19,6 +20,8 @@ pub struct ToolInfo {
     pub name: String,
     /// Whether it changes anything.
     pub changes: bool,
+    /// Whether it is there to be asked again until something changes: its calls are not counted as repeated.
+    pub polls: bool,
 }
 
 /// What a turn is given.
@@ -41,7 +44,16 @@ enum Phase {
 #[derive(Debug, Clone, PartialEq)]
 struct OpenCall {
     id: String,
+    name: String,
     changes: bool,
+    polls: bool,
+}
+
+/// The turn's last call of the model, and what the turn ends with after it.
+#[derive(Debug, Clone, PartialEq)]
+struct Conclusion {
+    reason: TerminationReason,
+    cause: Cause,
 }
 
 /// The state of a turn.
@@ -49,11 +61,12 @@ struct OpenCall {
 pub struct StepState {
     config: StepConfig,
     phase: Phase,
-    is_concluding: bool,
+    conclusion: Option<Conclusion>,
     steps: u32,
     empties: u32,
     cuts: u32,
     guard: CallGuard,
+    progress: ProgressGuard,
     open: Vec<OpenCall>,
 }
 
@@ -63,11 +76,12 @@ impl StepState {
         StepState {
             config,
             phase: Phase::Idle,
-            is_concluding: false,
+            conclusion: None,
             steps: 0,
             empties: 0,
             cuts: 0,
             guard: CallGuard::default(),
+            progress: ProgressGuard::default(),
             open: Vec::new(),
         }
     }
@@ -158,6 +172,8 @@ pub enum Synthetic {
     },
     /// The same call a third time.
     Refused,
+    /// This call and those before it lead nowhere.
+    LeadsNowhere,
     /// No tools in the concluding call.
     NoToolsNow,
     /// The turn ends before the call ran.
@@ -173,17 +189,31 @@ pub enum Note {
     EmptyReply,
     /// The last reply was cut; nothing of it ran.
     OutputLimit,
+    /// The last answers said what earlier ones said.
+    Stale,
+    /// The last call failed as an earlier one did.
+    SameError,
     /// The steps are used up: conclude without tools.
     Conclude,
+    /// The calls lead nowhere: conclude without tools.
+    ConcludeStuck,
 }
 
-/// The failure behind an end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is behind an end.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// Nothing failed.
     None,
     /// The model call.
     Model(ErrorClass),
+    /// This tool was called again and again with the same arguments.
+    SameCall(String),
+    /// So many calls took turns.
+    Cycle(usize),
+    /// Answers were alike.
+    Alike,
+    /// Calls failed the same way.
+    SameError,
 }
 
 /// What to do, in order.
@@ -228,13 +258,7 @@ pub fn step(mut state: StepState, event: Event) -> (StepState, Vec<Effect>) {
         (Phase::Model, Event::ModelReplied { has_text, is_cut, calls }) => {
             reply(&mut state, has_text, is_cut, calls, &mut effects);
         }
-        (Phase::Model, Event::ModelFailed(class)) => {
-            let reason = match class {
-                ErrorClass::ContextOverflow => TerminationReason::ContextOverflow,
-                _ => TerminationReason::ModelError,
-            };
-            finish(&mut state, reason, Cause::Model(class), &mut effects);
-        }
+        (Phase::Model, Event::ModelFailed(class)) => model_failed(&mut state, class, &mut effects),
         (Phase::Tools, Event::ToolFinished { call_id, outcome }) => {
             tool_finished(&mut state, call_id, outcome, &mut effects);
         }
@@ -246,9 +270,14 @@ pub fn step(mut state: StepState, event: Event) -> (StepState, Vec<Effect>) {
 }
 
 fn reply(state: &mut StepState, has_text: bool, is_cut: bool, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
-    if state.is_concluding {
+    if let Some(Conclusion { reason, cause }) = state.conclusion.clone() {
         answer_all(&calls, &Synthetic::NoToolsNow, effects);
-        finish(state, TerminationReason::StepLimit, Cause::None, effects);
+        state.empties += 1;
+        if has_text || !calls.is_empty() || state.empties > limits::AGENT_EMPTY_RETRIES_MAX {
+            finish(state, reason, cause, effects);
+        } else {
+            call_model(state, None, effects);
+        }
     } else if is_cut {
         answer_all(&calls, &Synthetic::Truncated, effects);
         state.cuts += 1;
@@ -273,9 +302,14 @@ fn reply(state: &mut StepState, has_text: bool, is_cut: bool, calls: Vec<ToolCal
 
 fn run_calls(state: &mut StepState, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
     let verdicts: Vec<Verdict> = calls.iter().map(|call| judge(state, call)).collect();
-    if verdicts.contains(&Verdict::End) {
-        answer_all(&calls, &Synthetic::TurnEnded, effects);
-        finish(state, TerminationReason::DuplicateCall, Cause::None, effects);
+    let stuck = verdicts.iter().zip(&calls).find_map(|(verdict, call)| match verdict {
+        Verdict::End => Some((TerminationReason::DuplicateCall, Cause::SameCall(call.name.clone()))),
+        Verdict::Cycle(period) => Some((TerminationReason::NoProgress, Cause::Cycle(*period))),
+        _ => None,
+    });
+    if let Some((reason, cause)) = stuck {
+        answer_all(&calls, &Synthetic::LeadsNowhere, effects);
+        conclude(state, reason, cause, effects);
         return;
     }
     let mut planned = Vec::new();
@@ -286,7 +320,7 @@ fn run_calls(state: &mut StepState, calls: Vec<ToolCall>, effects: &mut Vec<Effe
         }
     }
     if planned.is_empty() {
-        call_model(state, None, effects);
+        step_over(state, effects);
         return;
     }
     state.phase = Phase::Tools;
@@ -304,24 +338,32 @@ fn judge(state: &mut StepState, call: &ToolCall) -> Verdict {
             &broken
         }
     };
+    if state.config.tools.iter().any(|tool| tool.name == call.name && tool.polls) {
+        return Verdict::Run;
+    }
     state.guard.judge(&call.id, &call.name, arguments)
 }
 
 fn plan(state: &mut StepState, call: ToolCall, verdict: Verdict) -> Result<PlannedCall, (String, Synthetic)> {
     match verdict {
         Verdict::Repeat(of) => return Err((call.id, Synthetic::Repeat { of })),
-        Verdict::Refuse | Verdict::End => return Err((call.id, Synthetic::Refused)),
+        Verdict::Refuse | Verdict::End | Verdict::Cycle(_) => return Err((call.id, Synthetic::Refused)),
         Verdict::Run => {}
     }
     let Some(tool) = state.config.tools.iter().find(|t| t.name == call.name) else {
         let known = state.config.tools.iter().map(|t| t.name.as_str());
         let near = near_names(&call.name, known).into_iter().map(str::to_owned).collect();
+        state.progress.observe("", true, "unknown tool", true);
         return Err((call.id, Synthetic::UnknownTool { name: call.name, near }));
     };
     match call.arguments {
-        Err(malformed) => Err((call.id, Synthetic::MalformedArguments(malformed.reason))),
+        Err(malformed) => {
+            state.progress.observe(&call.name, true, "malformed arguments", true);
+            Err((call.id, Synthetic::MalformedArguments(malformed.reason)))
+        }
         Ok(arguments) => {
-            state.open.push(OpenCall { id: call.id.clone(), changes: tool.changes });
+            let (id, name) = (call.id.clone(), call.name.clone());
+            state.open.push(OpenCall { id, name, changes: tool.changes, polls: tool.polls });
             Ok(PlannedCall { id: call.id, name: call.name, arguments })
         }
     }
@@ -333,21 +375,53 @@ fn tool_finished(state: &mut StepState, call_id: String, outcome: ToolOutcome, e
     if call.changes && !outcome.is_error {
         state.guard.changed_by(&call_id);
     }
+    state.progress.observe(&call.name, !call.changes && !call.polls, &outcome.text, outcome.is_error);
     effects.push(Effect::Answer { call_id, answer: Ok(outcome) });
     if state.open.is_empty() {
-        call_model(state, None, effects);
+        step_over(state, effects);
     }
+}
+
+/// Every call of a reply is answered: on with the model, unless that leads nowhere.
+fn step_over(state: &mut StepState, effects: &mut Vec<Effect>) {
+    match state.progress.end_step() {
+        Progress::Onward => call_model(state, None, effects),
+        Progress::Stale => call_model(state, Some(Note::Stale), effects),
+        Progress::SameError => call_model(state, Some(Note::SameError), effects),
+        Progress::NoProgress => conclude(state, TerminationReason::NoProgress, Cause::Alike, effects),
+        Progress::RepeatedError => conclude(state, TerminationReason::RepeatedError, Cause::SameError, effects),
+    }
+}
+
+/// The loop is over for this reason; the model is asked once more for what it can say.
+fn conclude(state: &mut StepState, reason: TerminationReason, cause: Cause, effects: &mut Vec<Effect>) {
+    state.conclusion.get_or_insert(Conclusion { reason, cause });
+    call_model(state, None, effects);
+}
+
+fn model_failed(state: &mut StepState, class: ErrorClass, effects: &mut Vec<Effect>) {
+    let (reason, cause) = match (state.conclusion.take(), class) {
+        // Why the loop ended says more than that nothing could be said about it.
+        (Some(Conclusion { reason, cause }), _) if cause != Cause::None => (reason, cause),
+        (_, ErrorClass::ContextOverflow) => (TerminationReason::ContextOverflow, Cause::Model(class)),
+        _ => (TerminationReason::ModelError, Cause::Model(class)),
+    };
+    finish(state, reason, cause, effects);
 }
 
 fn call_model(state: &mut StepState, note: Option<Note>, effects: &mut Vec<Effect>) {
     state.phase = Phase::Model;
-    if state.steps >= state.config.step_limit {
-        state.is_concluding = true;
-        effects.push(Effect::CallModel { with_tools: false, note: Some(Note::Conclude) });
-    } else {
-        state.steps += 1;
-        effects.push(Effect::CallModel { with_tools: true, note });
+    if state.steps >= state.config.step_limit && state.conclusion.is_none() {
+        state.conclusion = Some(Conclusion { reason: TerminationReason::StepLimit, cause: Cause::None });
     }
+    let note = match &state.conclusion {
+        Some(Conclusion { cause: Cause::None, .. }) => Some(Note::Conclude),
+        Some(_) => Some(Note::ConcludeStuck),
+        None => note,
+    };
+    let with_tools = state.conclusion.is_none();
+    state.steps += u32::from(with_tools);
+    effects.push(Effect::CallModel { with_tools, note });
 }
 
 fn answer_all(calls: &[ToolCall], synthetic: &Synthetic, effects: &mut Vec<Effect>) {

@@ -10,8 +10,8 @@ use super::*;
 use crate::model::MalformedArgs;
 
 fn config(step_limit: u32) -> StepConfig {
-    let tool = |name: &str, changes| ToolInfo { name: name.to_owned(), changes };
-    StepConfig { step_limit, tools: vec![tool("read", false), tool("write", true)] }
+    let tool = |name: &str, changes, polls| ToolInfo { name: name.to_owned(), changes, polls };
+    StepConfig { step_limit, tools: vec![tool("read", false, false), tool("write", true, false), tool("poll", false, true)] }
 }
 
 fn started(step_limit: u32) -> StepState {
@@ -34,7 +34,11 @@ fn replied(calls: Vec<ToolCall>) -> Event {
 }
 
 fn done(id: &str) -> Event {
-    Event::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome { text: "r".to_owned(), is_error: false } }
+    answered(id, &format!("result {id}"), false)
+}
+
+fn answered(id: &str, text: &str, is_error: bool) -> Event {
+    Event::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome { text: text.to_owned(), is_error } }
 }
 
 fn synthetic(id: &str, synthetic: Synthetic) -> Effect {
@@ -74,8 +78,12 @@ fn at_the_limit_the_model_concludes_without_tools() {
     let (state, _) = step(started(1), replied(vec![call("1", "read", json!({}))]));
     let (state, effects) = step(state, done("1"));
     assert_eq!(effects[1], Effect::CallModel { with_tools: false, note: Some(Note::Conclude) });
-    let (_, effects) = step(state, replied(vec![call("2", "read", json!({}))]));
+    let again = Effect::CallModel { with_tools: false, note: Some(Note::Conclude) };
+    let (_, effects) = step(state.clone(), replied(vec![call("2", "read", json!({}))]));
     assert_eq!(effects, [synthetic("2", Synthetic::NoToolsNow), end(TerminationReason::StepLimit)]);
+    let (state, effects) = step(state, Event::ModelReplied { has_text: false, is_cut: false, calls: vec![] });
+    assert_eq!(effects, [again]);
+    assert_eq!(step(state, replied(vec![])).1, [end(TerminationReason::StepLimit)]);
 }
 
 // A3, A12
@@ -131,8 +139,74 @@ fn the_same_call_five_times_ends_the_turn() {
     assert!(matches!(answers[0], Effect::RunTools { .. }));
     assert_eq!(answers[1], synthetic("2", Synthetic::Repeat { of: "1".to_owned() }));
     assert_eq!(answers[2], synthetic("3", Synthetic::Refused));
-    assert_eq!(answers[3], synthetic("4", Synthetic::TurnEnded));
-    assert!(state.is_ended());
+    assert_eq!(answers[3], synthetic("4", Synthetic::LeadsNowhere));
+    let cause = Cause::SameCall("read".to_owned());
+    assert_eq!(step(state, replied(vec![])).1, [Effect::Finish { reason: TerminationReason::DuplicateCall, cause }]);
+}
+
+/// Plays rounds of one call each: tool, what it answers, whether that is an error. Gives the last effects of each round.
+fn play(rounds: &[(&str, &str, bool)]) -> (StepState, Vec<Effect>) {
+    let (mut state, mut last) = (started(20), Vec::new());
+    for (n, (tool, text, is_error)) in rounds.iter().enumerate() {
+        let id = n.to_string();
+        let (next, effects) = step(state, replied(vec![call(&id, tool, json!({ "n": n }))]));
+        assert!(matches!(effects[0], Effect::RunTools { .. }), "round {n}: {effects:?}");
+        (state, last) = step(next, answered(&id, text, *is_error));
+    }
+    (state, last)
+}
+
+// LOOP-3, LOOP-7, A11: other questions and the same answer, or the same failure; the model says what it has and the turn ends with why
+#[test]
+fn answers_that_are_alike_and_failures_that_repeat_end_the_turn() {
+    let stuck = Effect::CallModel { with_tools: false, note: Some(Note::ConcludeStuck) };
+    let told = |note| Effect::CallModel { with_tools: true, note: Some(note) };
+    let same = ("read", "nothing was found", false);
+    assert_eq!(play(&[same; 2]).1[1], told(Note::Stale));
+    let (state, effects) = play(&[same; 3]);
+    assert_eq!(effects[1], stuck);
+    let ended = Effect::Finish { reason: TerminationReason::NoProgress, cause: Cause::Alike };
+    assert_eq!(step(state.clone(), replied(vec![])).1, std::slice::from_ref(&ended));
+    assert_eq!(step(state, Event::ModelFailed(ErrorClass::Network)).1, [ended], "why it was stuck says more");
+    let fails = ("write", "the disk is full", true);
+    assert_eq!(play(&[fails; 2]).1[1], told(Note::SameError));
+    let (state, effects) = play(&[fails; 3]);
+    assert_eq!(effects[1], stuck);
+    let ended = Effect::Finish { reason: TerminationReason::RepeatedError, cause: Cause::SameError };
+    assert_eq!(step(state, replied(vec![])).1, [ended]);
+    for onward in [&[("poll", "still at it", false); 8][..], &[("write", "done", false); 8]] {
+        assert_eq!(play(onward).1[1], Effect::CallModel { with_tools: true, note: None });
+    }
+}
+
+// LOOP-3, A11: two writes that undo each other
+#[test]
+fn calls_in_turn_for_ever_end_the_turn() {
+    let mut state = started(20);
+    for n in 0..6 {
+        let id = n.to_string();
+        let (next, effects) = step(state, replied(vec![call(&id, "write", json!({"on": n % 2 == 0}))]));
+        if n == 5 {
+            assert_eq!(effects[0], synthetic("5", Synthetic::LeadsNowhere));
+            let ended = Effect::Finish { reason: TerminationReason::NoProgress, cause: Cause::Cycle(2) };
+            assert_eq!(step(next, replied(vec![])).1, [ended]);
+            return;
+        }
+        assert!(matches!(effects[0], Effect::RunTools { .. }), "call {n}: {effects:?}");
+        state = step(next, done(&id)).0;
+    }
+}
+
+// LOOP-3: a tool that is there to be asked again may be, with the same arguments
+#[test]
+fn polling_is_no_repetition() {
+    let mut state = started(12);
+    for n in 0..8 {
+        let id = n.to_string();
+        let (next, effects) = step(state, replied(vec![call(&id, "poll", json!({}))]));
+        assert!(matches!(effects[0], Effect::RunTools { .. }), "call {n}: {effects:?}");
+        state = step(next, answered(&id, "pending", false)).0;
+    }
 }
 
 // A18
@@ -263,6 +337,6 @@ proptest! {
             run.feed(event);
         }
         prop_assert_eq!(run.finishes, 1);
-        prop_assert!(run.model_calls <= limit + 1);
+        prop_assert!(run.model_calls <= limit + 1 + limits::AGENT_EMPTY_RETRIES_MAX);
     }
 }

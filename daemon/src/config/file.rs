@@ -148,8 +148,10 @@ pub struct MemorySection {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AgentSection {
-    /// Model calls of one turn, at most.
+    /// Model calls with tools of one turn, at most; by the kind of its task when absent.
     pub steps: Option<u32>,
+    /// A file of tools that play a script, for tests and trials.
+    pub tool_script: Option<PathBuf>,
 }
 
 /// How long the audit is kept.
@@ -270,7 +272,7 @@ mod tests {
             },
             reranker: RerankerSection { provider: Some("p".into()), script: Some("s".into()) },
             memory: MemorySection { lexical_weight: Some(0.5), hnsw_from: Some(1) },
-            agent: AgentSection { steps: Some(1) },
+            agent: AgentSection { steps: Some(1), tool_script: Some("t".into()) },
             audit: AuditSection { rows: Some(1), days: Some(1) },
             limits: LimitsSection { store_cache_mib: Some(1) },
         };

@@ -112,8 +112,8 @@ impl Run {
 
     fn request(&self, with_tools: bool) -> ChatRequest {
         let definition = |spec: &crate::tool::ToolSpec| ToolDefinition {
-            name: spec.name.to_owned(),
-            description: spec.description.to_owned(),
+            name: spec.name.to_string(),
+            description: spec.description.to_string(),
             parameters: spec.parameters.clone(),
         };
         ChatRequest {

@@ -16,9 +16,9 @@ mod verbs;
 
 pub use memories::{Memories, MemoryFuture};
 pub use model::{Discovery, ModelSlot};
-pub use tools::tool_specs;
 
 use crate::session::Sessions;
+use crate::tool::ScriptedTools;
 use lanes::Lanes;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -30,10 +30,12 @@ pub struct Harness {
 }
 
 /// What a person may set about turns.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct AgentSettings {
-    /// Model calls with tools of a turn whose budget does not say; the daemon's own if `None`.
+    /// Model calls with tools of a turn whose budget does not say; by the kind of its task if `None`.
     pub steps: Option<u32>,
+    /// Tools that play a script, beside the built-in ones.
+    pub scripted_tools: Arc<ScriptedTools>,
 }
 
 struct Inner {

@@ -24,6 +24,16 @@ pub fn note(note: Note) -> &'static str {
             "[Tiro] Your last message was cut by the output limit, so none of its tool calls ran. Say it shorter, with fewer or \
              smaller calls."
         }
+        Note::Stale => {
+            "[Tiro] The last results say what earlier ones said. Look for something else, or answer from what you have."
+        }
+        Note::SameError => {
+            "[Tiro] That failed as it did before. Do not try the same again: do it another way, or say what cannot be done."
+        }
+        Note::ConcludeStuck => {
+            "[Tiro] Your calls lead nowhere, so no more are possible in this turn. Answer now from what you have, and say plainly what \
+             could not be found or done."
+        }
         Note::Conclude => {
             "[Tiro] No more tool calls are possible in this turn. Answer now from what you have, and say what is still open."
         }
@@ -48,6 +58,7 @@ pub fn synthetic(synthetic: &Synthetic, tools: &[&str], first: Option<&str>) -> 
         Synthetic::Refused => {
             "Refused: this call was made twice before with the same arguments. Use its result, or do something else.".to_owned()
         }
+        Synthetic::LeadsNowhere => "The call did not run: it and those before it lead nowhere.".to_owned(),
         Synthetic::NoToolsNow => "The call did not run: no more tool calls are possible in this turn.".to_owned(),
         Synthetic::TurnEnded => "The call did not run: the turn ended.".to_owned(),
         Synthetic::Unfinished => {

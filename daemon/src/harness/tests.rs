@@ -203,7 +203,7 @@ async fn mistakes_of_a_model_end_as_they_should() {
     for (number, (replies, reason, messages)) in table.into_iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();
         let stage = stage(dir.path(), replies).await;
-        let turn = stage.ask("hello").await;
+        let turn = stage.ask("find out which tea I like").await;
         let shape = stage.shape();
         assert_eq!(turn.termination_reason, Some(Open::Known(reason)), "row {number}: {shape:?}");
         assert_eq!(shape.len(), messages, "row {number}: {shape:?}");

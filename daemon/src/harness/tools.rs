@@ -5,7 +5,7 @@
 use super::memories::Memories;
 use crate::caller::Caller;
 use crate::limits;
-use crate::tool::{SideEffect, ToolResult, ToolSpec, schema};
+use crate::tool::{ScriptedTools, SideEffect, ToolResult, ToolSpec, schema};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,14 +15,21 @@ use tiro_schema::wire::memory::{Category, Filter, RecallParams, RememberOutcome,
 
 const CATEGORIES: [&str; 8] = ["identity", "preference", "constraint", "goal", "fact", "event", "conclusion", "other"];
 
-/// The tools on offer, in a stable order.
-pub fn tool_specs() -> Vec<ToolSpec> {
+/// The tools on offer, in a stable order: the built-in ones, then those of a script.
+pub(super) fn tool_specs(scripted: &ScriptedTools) -> Vec<ToolSpec> {
+    let mut specs = built_in();
+    specs.extend(scripted.specs());
+    specs
+}
+
+fn built_in() -> Vec<ToolSpec> {
     let timeout = Duration::from_millis(limits::TOOL_CALL_MS_MAX);
     vec![
         ToolSpec {
-            name: "memory_recall",
+            name: "memory_recall".into(),
             description: "Finds what was remembered earlier, by meaning and by words; names, dates and codes are found exactly. \
-                          Returns at most `limit` memories with source and date.",
+                          Returns at most `limit` memories with source and date."
+                .into(),
             parameters: json!({
                 "type": "object", "additionalProperties": false, "required": ["query"],
                 "properties": {
@@ -34,12 +41,16 @@ pub fn tool_specs() -> Vec<ToolSpec> {
                 }
             }),
             side_effect: SideEffect::None,
+            idempotent: true,
+            polls: false,
+            key_fields: Vec::new(),
             timeout,
         },
         ToolSpec {
-            name: "memory_remember",
+            name: "memory_remember".into(),
             description: "Keeps one lasting fact, preference, decision or constraint of the user across sessions. \
-                          One self-contained sentence a call; no secrets, no small talk.",
+                          One self-contained sentence a call; no secrets, no small talk."
+                .into(),
             parameters: json!({
                 "type": "object", "additionalProperties": false, "required": ["text"],
                 "properties": {
@@ -50,6 +61,9 @@ pub fn tool_specs() -> Vec<ToolSpec> {
                 }
             }),
             side_effect: SideEffect::Write,
+            idempotent: true,
+            polls: false,
+            key_fields: Vec::new(),
             timeout,
         },
     ]
@@ -59,6 +73,7 @@ pub fn tool_specs() -> Vec<ToolSpec> {
 #[derive(Clone)]
 pub(super) struct ToolContext {
     pub memories: Arc<dyn Memories>,
+    pub scripted: Arc<ScriptedTools>,
     pub caller: Caller,
     pub session_id: String,
     pub turn_id: String,
@@ -85,7 +100,8 @@ pub(super) async fn run(
     let work = async {
         match name.as_str() {
             "memory_recall" => recall(&context, &arguments).await,
-            _ => remember(&context, &call_id, &arguments).await,
+            "memory_remember" => remember(&context, &call_id, &arguments).await,
+            other => context.scripted.run(other, &arguments).await.unwrap_or_else(|| ToolResult::error("No such tool.")),
         }
     };
     match tokio::time::timeout(spec.timeout, work).await {
@@ -209,7 +225,7 @@ mod tests {
     // TOOL-1
     #[test]
     fn every_tool_is_described_within_two_lines_and_checks_itself() {
-        for spec in tool_specs() {
+        for spec in built_in() {
             assert!(spec.description.len() < 240 && spec.name.len() <= 64, "{}", spec.name);
             assert!(schema::check(&spec.parameters, &json!({})).is_err());
             assert_eq!(spec.parameters["additionalProperties"], json!(false));

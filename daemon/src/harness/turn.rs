@@ -83,7 +83,7 @@ impl Run {
             budget,
             parts: Parts { system, history: setup.history, ..Parts::default() },
             deadline: Instant::now() + std::time::Duration::from_millis(time_ms),
-            specs: Arc::new(tools::tool_specs()),
+            specs: Arc::new(tools::tool_specs(&setup.tools.scripted)),
             inner: setup.inner,
             provider: setup.provider,
             model: setup.model,
@@ -105,8 +105,11 @@ impl Run {
     /// The store's: the turn is then over without its end being stored.
     pub async fn run(mut self) -> Result<(), SessionError> {
         self.begin().await?;
-        let tools =
-            self.specs.iter().map(|spec| ToolInfo { name: spec.name.to_owned(), changes: spec.side_effect != SideEffect::None });
+        let tools = self.specs.iter().map(|spec| ToolInfo {
+            name: spec.name.to_string(),
+            changes: spec.side_effect != SideEffect::None,
+            polls: spec.polls,
+        });
         let config = StepConfig { step_limit: self.turn.steps_max, tools: tools.collect() };
         let (mut state, effects) = step(StepState::new(config), Event::Started);
         let mut effects: VecDeque<Effect> = effects.into();
@@ -189,7 +192,7 @@ impl Run {
                     Synthetic::Repeat { of } => self.results.get(of).map(String::as_str),
                     _ => None,
                 };
-                let known: Vec<&str> = self.specs.iter().map(|spec| spec.name).collect();
+                let known: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_ref()).collect();
                 let is_error = !matches!(synthetic, Synthetic::Repeat { .. });
                 (prompt::synthetic(&synthetic, &known, first), is_error)
             }
@@ -217,7 +220,7 @@ impl Run {
         };
         self.turn.status = turn_status_code(status_of(reason));
         self.turn.termination = Some(termination_code(reason));
-        let failure = self.failure.take().filter(|_| cause != Cause::None).or_else(|| failure_of(reason));
+        let failure = self.failure.take().filter(|_| matches!(cause, Cause::Model(_))).or_else(|| failure_of(reason, &cause));
         self.turn.error_json = failure.and_then(|error| serde_json::to_string(&error).ok());
         self.journal(Vec::new(), vec![NewEvent::TurnCompleted]).await?;
         tracing::info!(
@@ -258,15 +261,30 @@ pub(super) fn status_of(reason: TerminationReason) -> TurnStatus {
     }
 }
 
-/// The error of an end that no failed call explains.
-fn failure_of(reason: TerminationReason) -> Option<ErrorObject> {
-    let (message, hint) = match reason {
-        TerminationReason::DuplicateCall => ("the model repeated one call over and over", "ask in other words"),
-        TerminationReason::Budget => ("the turn's budget of tokens or time is used up", "give the turn a larger budget"),
-        TerminationReason::OutputLimit => {
-            ("the model's output limit cut its reply", "raise maxOutputTokens in [model], or ask for less")
+/// The error of an end that no failed model call explains.
+fn failure_of(reason: TerminationReason, cause: &Cause) -> Option<ErrorObject> {
+    let (message, hint) = match (reason, cause) {
+        (TerminationReason::DuplicateCall, Cause::SameCall(tool)) => {
+            (format!("the model called {tool} with the same arguments over and over"), "ask in other words")
         }
-        TerminationReason::ModelError => ("the model answered neither text nor call", "ask again, or use another model"),
+        (TerminationReason::NoProgress, Cause::Cycle(calls)) => {
+            (format!("the model went round in a circle of {calls} calls"), "ask in other words, or for less at once")
+        }
+        (TerminationReason::NoProgress, _) => {
+            ("what the tools answered said nothing new".to_owned(), "ask for something else, or say where to look")
+        }
+        (TerminationReason::RepeatedError, _) => {
+            ("the same call failed the same way over and over".to_owned(), "see the tool's error in the conversation")
+        }
+        (TerminationReason::Budget, _) => {
+            ("the turn's budget of tokens or time is used up".to_owned(), "give the turn a larger budget")
+        }
+        (TerminationReason::OutputLimit, _) => {
+            ("the model's output limit cut its reply".to_owned(), "raise maxOutputTokens in [model], or ask for less")
+        }
+        (TerminationReason::ModelError, _) => {
+            ("the model answered neither text nor call".to_owned(), "ask again, or use another model")
+        }
         _ => return None,
     };
     Some(ErrorObject::new(ErrorKind::ModelError, message).with_hint(hint))

@@ -6,10 +6,11 @@ use super::lanes::{Active, Full, TurnId};
 use super::tools::ToolContext;
 use super::turn::{Run, Setup};
 use super::{Harness, Inner};
+use crate::agent::kind;
 use crate::caller::Caller;
 use crate::idempotency::Key;
 use crate::limits;
-use crate::session::{Entry, NewEvent, SessionError, id_text, load_history};
+use crate::session::{Entry, NewEvent, SessionError, TurnDetails, id_text, load_history};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tiro_schema::convert::{termination_code, turn_status_code, turn_status_of};
 use tiro_schema::record::{SessionRecord, TurnRecord};
 use tiro_schema::wire::session::{ContentBlock, SessionDeleteParams, SessionDeleteResult};
-use tiro_schema::wire::turn::{TerminationReason, Turn, TurnInput, TurnStartParams, TurnStartResult, TurnStatus};
+use tiro_schema::wire::turn::{TaskKind, TerminationReason, Turn, TurnInput, TurnStartParams, TurnStartResult, TurnStatus};
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -46,11 +47,13 @@ impl Harness {
             return Ok(TurnStartResult { turn_id });
         }
         let budget = params.budget.clone().unwrap_or_default();
+        let details = task_kind(&params);
+        let kind = details.task_kind.unwrap_or(TaskKind::MultiHop);
         let turn = TurnRecord {
             id: Uuid::new_v4().into_bytes(),
             session: session.key,
             status: turn_status_code(TurnStatus::Queued),
-            steps_max: steps_max(budget.steps.or(inner.settings.steps))?,
+            steps_max: steps_max(budget.steps.or(inner.settings.steps), kind)?,
             tokens_max: limit("budget.tokens", budget.tokens)?,
             time_ms_max: limit("budget.ms", budget.ms)?,
             input_json,
@@ -61,7 +64,7 @@ impl Harness {
             Full::Busy => SessionError::Busy { session: id_text(&session.id) },
             Full::TooMany => SessionError::Overloaded { what: "turns wait in this session" },
         })?;
-        let (id, is_new) = inner.sessions.enqueue(turn, key).await?;
+        let (id, is_new) = inner.sessions.enqueue(turn, details, key).await?;
         if is_new {
             inner.lanes.enqueue(id, active(session.key, caller));
         }
@@ -248,6 +251,7 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
     let session_id = id_text(&session.id);
     let tools = ToolContext {
         memories: Arc::clone(&inner.memories),
+        scripted: Arc::clone(&inner.settings.scripted_tools),
         caller: Caller { actor: active.actor, progress: None, cancel: active.cancel.clone(), answered: CancellationToken::new() },
         session_id: session_id.clone(),
         turn_id: turn_id.clone(),
@@ -265,8 +269,26 @@ fn session_of(inner: &Inner, key: u64) -> Result<SessionRecord, SessionError> {
     inner.sessions.store().read(|tx| tx.session(key)?.ok_or_else(gone))
 }
 
-fn steps_max(asked: Option<u32>) -> Result<u32, SessionError> {
-    match asked.unwrap_or(limits::AGENT_STEPS_DEFAULT) {
+/// What kind of task the caller says it is, or its words do.
+fn task_kind(params: &TurnStartParams) -> TurnDetails {
+    if let Some(kind) = params.task_kind {
+        return TurnDetails { task_kind: Some(kind), task_kind_by: "caller".to_owned() };
+    }
+    let judged = match &params.input {
+        TurnInput::Text(text) => kind::judge(text),
+        TurnInput::Blocks(blocks) => {
+            let texts = blocks.iter().filter_map(|block| match block {
+                ContentBlock::Text { text } => Some(text.as_str()),
+                _ => None,
+            });
+            kind::judge(&texts.collect::<Vec<_>>().join("\n"))
+        }
+    };
+    TurnDetails { task_kind: Some(judged.kind), task_kind_by: judged.why.to_owned() }
+}
+
+fn steps_max(asked: Option<u32>, kind: TaskKind) -> Result<u32, SessionError> {
+    match asked.unwrap_or_else(|| kind::step_limit(kind)) {
         steps if (1..=limits::AGENT_STEPS_MAX).contains(&steps) => Ok(steps),
         _ => Err(SessionError::invalid("budget.steps", format!("between 1 and {}", limits::AGENT_STEPS_MAX))),
     }

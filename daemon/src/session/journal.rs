@@ -3,7 +3,7 @@
 //! Must not know: why a turn does what it does.
 
 use super::rows::{id_bytes, id_text, wire_turn};
-use super::{SessionError, Sessions};
+use super::{SessionError, Sessions, TurnDetails};
 use crate::clock;
 use crate::idempotency::{Key, idempotent};
 use crate::store::{Direction, SessionReads, StoreError, WriteTx};
@@ -78,7 +78,12 @@ impl Sessions {
     ///
     /// # Errors
     /// `NotFound` when the session is gone; the key's; the store's.
-    pub async fn enqueue(&self, turn: TurnRecord, key: Option<Key>) -> Result<([u8; 16], bool), SessionError> {
+    pub async fn enqueue(
+        &self,
+        turn: TurnRecord,
+        details: TurnDetails,
+        key: Option<Key>,
+    ) -> Result<([u8; 16], bool), SessionError> {
         let own = turn.id;
         let write = self.store.write("turn/start", move |tx| -> Result<String, SessionError> {
             idempotent(tx, key.as_ref(), |tx| {
@@ -87,6 +92,7 @@ impl Sessions {
                 session.updated_at_ms = tx.now_ms();
                 tx.put_session(&session)?;
                 tx.put_turn(&TurnRecord { created_at_ms: tx.now_ms(), ..turn.clone() })?;
+                tx.put_turn_details(&turn.id, &details.record()?)?;
                 Ok(id_text(&turn.id))
             })
         });
@@ -219,6 +225,6 @@ fn json<T: serde::Serialize>(value: &T) -> Result<Value, SessionError> {
     serde_json::to_value(value).map_err(|error| StoreError::Invalid(format!("no JSON form: {error}")).into())
 }
 
-fn json_text<T: serde::Serialize>(value: &T) -> Result<String, SessionError> {
+pub(super) fn json_text<T: serde::Serialize>(value: &T) -> Result<String, SessionError> {
     serde_json::to_string(value).map_err(|error| StoreError::Invalid(format!("no JSON form: {error}")).into())
 }

@@ -4,6 +4,7 @@
 //! and its events go out after the commit, in order.
 
 pub mod context;
+mod details;
 mod error;
 mod feed;
 mod history;
@@ -11,6 +12,7 @@ mod journal;
 mod rows;
 mod verbs;
 
+pub use details::TurnDetails;
 pub use error::SessionError;
 pub use feed::{Feed, Feeds};
 pub use history::{

@@ -3,7 +3,7 @@
 //! Must not know: transactions.
 
 use crate::clock;
-use crate::store::{Reads, StoreError};
+use crate::store::{Reads, SessionReads, StoreError};
 use tiro_schema::convert::{STATUS_FORGOTTEN, role_of, termination_of, turn_status_of};
 use tiro_schema::record::{MessageRecord, SessionRecord, TurnRecord};
 use tiro_schema::wire::Open;
@@ -61,7 +61,8 @@ pub(super) fn content(record: &MessageRecord) -> Vec<ContentBlock> {
 ///
 /// # Errors
 /// The store's.
-pub fn wire_turn(tx: &impl Reads, record: &TurnRecord, session_id: String) -> Result<Turn, StoreError> {
+pub fn wire_turn(tx: &(impl Reads + SessionReads), record: &TurnRecord, session_id: String) -> Result<Turn, StoreError> {
+    let details = super::details::details(tx, &record.id)?;
     let mut recalled = Vec::with_capacity(record.recalled.len());
     for key in &record.recalled {
         let shown = tx.memory(*key)?.filter(|memory| memory.status != STATUS_FORGOTTEN);
@@ -84,6 +85,9 @@ pub fn wire_turn(tx: &impl Reads, record: &TurnRecord, session_id: String) -> Re
             tool_calls: record.tool_calls,
         },
         steps: record.model_calls,
+        steps_max: record.steps_max,
+        task_kind: details.task_kind.map(Open::Known),
+        task_kind_by: Some(details.task_kind_by).filter(|by| !by.is_empty()),
         error: record.error_json.as_deref().and_then(|json| serde_json::from_str(json).ok()),
         recalled,
         created_at: clock::format(record.created_at_ms, None),

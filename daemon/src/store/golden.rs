@@ -201,6 +201,8 @@ fn lines() -> String {
     line(all, tables::MESSAGES, &super::keys::u64_u64(6, 1), &message);
     line(all, tables::TURNS, &[2; 16], &turn());
     line(all, tables::SESSION_TURNS, &super::keys::session_turn(6, 8, &[2; 16]), &());
+    let details = TurnDetailsRecord { details_json: "{\"taskKind\":\"question\"}".into() };
+    line(all, tables::TURN_DETAILS, &[2; 16], &details);
     let event = EventRecord { event_seq: 1, method: "turn/started".into(), params_json: "{}".into() };
     line(all, tables::EVENTS, &super::keys::u64_u64(6, 1), &event);
     line(all, Table { version: 1, ..tables::AUDIT }, &super::keys::u64(3), &first_audit());

@@ -8,7 +8,7 @@ use super::read::{ids_by_prefix, lost, part};
 use super::rows::{Direction, Rows};
 use super::tables;
 use std::ops::{Bound, RangeInclusive};
-use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnRecord};
+use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnDetailsRecord, TurnRecord};
 
 /// Reads of sessions. Every error is the disk's or `Damaged`.
 #[allow(clippy::missing_errors_doc)]
@@ -67,6 +67,11 @@ pub trait SessionReads: Rows + Sized {
     /// The turn with this id.
     fn turn(&self, id: &[u8; 16]) -> Result<Option<TurnRecord>, StoreError> {
         self.record(tables::TURNS, id)
+    }
+
+    /// What is told of a turn beside its row.
+    fn turn_details(&self, id: &[u8; 16]) -> Result<Option<TurnDetailsRecord>, StoreError> {
+        self.record(tables::TURN_DETAILS, id)
     }
 
     /// At most `max` turns of a session, by the time they were started.

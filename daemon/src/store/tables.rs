@@ -110,6 +110,8 @@ tables! {
     FEEDBACK = 60, "feedback", 1;
     /// Space u32 → `SpaceRulesRecord`.
     SPACE_RULES = 61, "space_rules", 1;
+    /// Turn id (16 bytes) → `TurnDetailsRecord`.
+    TURN_DETAILS = 80, "turn_details", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.

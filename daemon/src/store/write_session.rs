@@ -8,7 +8,7 @@ use super::rows::{Direction, Rows};
 use super::write_tx::WriteTx;
 use super::{keys, read::part, tables};
 use std::ops::Bound;
-use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnRecord};
+use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnDetailsRecord, TurnRecord};
 
 impl WriteTx {
     /// Writes a session's metadata.
@@ -50,6 +50,14 @@ impl WriteTx {
         self.put(tables::TURNS, &turn.id, turn)
     }
 
+    /// Writes what is told of a turn beside its row.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_turn_details(&mut self, turn: &[u8; 16], details: &TurnDetailsRecord) -> Result<(), StoreError> {
+        self.put(tables::TURN_DETAILS, turn, details)
+    }
+
     /// Writes an event under its number.
     ///
     /// # Errors
@@ -69,6 +77,7 @@ impl WriteTx {
         for (place, _) in self.rows(tables::SESSION_TURNS, turns, Direction::Ascending, usize::MAX)? {
             let id: [u8; 16] = part(self, keys::bytes_at(&place, 16), tables::SESSION_TURNS, &place)?;
             self.take_out(tables::TURNS, &id)?;
+            self.take_out(tables::TURN_DETAILS, &id)?;
             self.take_out(tables::SESSION_TURNS, &place)?;
         }
         let (from, to) = (keys::u64_u64(key, 0), keys::u64_u64(key, u64::MAX));

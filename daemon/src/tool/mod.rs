@@ -3,30 +3,45 @@
 //! Must not know: what any tool does, sessions, memories, models.
 
 pub mod schema;
+mod scripted;
 
+pub use scripted::{ScriptedTools, ToolScriptError};
+
+use serde::Deserialize;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Whether a tool changes anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum SideEffect {
     /// It only looks.
+    #[default]
     None,
     /// It changes what Tiro keeps.
     Write,
+    /// It changes something outside.
+    External,
 }
 
 /// A tool on offer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// `[A-Za-z0-9_-]{1,64}`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Action, object and limit, two lines at most.
-    pub description: &'static str,
+    pub description: Cow<'static, str>,
     /// JSON Schema of its arguments, within what [`schema::check`] knows.
     pub parameters: Value,
     /// Whether it changes anything.
     pub side_effect: SideEffect,
+    /// Whether the same call twice does no more than once.
+    pub idempotent: bool,
+    /// Whether it is there to be asked again until something changes.
+    pub polls: bool,
+    /// Members of a JSON result that are kept whatever is left out of it.
+    pub key_fields: Vec<String>,
     /// How long a call may take.
     pub timeout: Duration,
 }

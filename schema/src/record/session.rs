@@ -89,6 +89,13 @@ pub struct TurnRecord {
     pub ended_at_ms: Option<i64>,
 }
 
+/// What is told of a turn beside its row. JSON, so that it can grow without a new record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnDetailsRecord {
+    /// A JSON object.
+    pub details_json: String,
+}
+
 /// One durable event of a session. Its params are the wire's JSON, kept as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {

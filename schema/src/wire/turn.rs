@@ -34,6 +34,18 @@ pub enum IfBusy {
     Reject,
 }
 
+/// What kind of task a turn is; it says how many steps the turn gets where its budget does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum TaskKind {
+    /// One look and an answer: 3 steps.
+    Question,
+    /// Looks that depend on each other, or one action: 8 steps.
+    MultiHop,
+    /// Several actions: 15 steps.
+    Orchestration,
+}
+
 params! {
     /// Bounds of one turn.
     Budget {
@@ -62,6 +74,9 @@ params! {
         /// Bounds of the turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
+        /// What kind of task it is; judged by the words of the input when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_kind: Option<TaskKind>,
         /// Idempotency key.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
@@ -180,6 +195,15 @@ result! {
         usage: Usage,
         /// Model calls so far.
         steps: u32,
+        /// Model calls with tools at most.
+        #[serde(default)]
+        steps_max: u32,
+        /// What kind of task it is taken for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_kind: Option<Open<TaskKind>>,
+        /// Who said so: `caller`, or the rule.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task_kind_by: Option<String>,
         /// What failed, when something did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<crate::error::ErrorObject>,
