@@ -41,14 +41,19 @@ fn range(range: &ProtocolRange) -> String {
     if range.min == range.max { range.min.to_string() } else { format!("{} to {}", range.min, range.max) }
 }
 
+/// A program of this version.
+pub fn program(name: &str) -> ProgramInfo {
+    ProgramInfo { name: name.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+}
+
 /// Says `initialize`.
 ///
 /// # Errors
 /// [`HandshakeError::Skew`] with what the daemon's status says about itself when there is no common version.
-pub async fn initialize(connection: &Connection, client: &str) -> Result<InitializeResult, HandshakeError> {
+pub async fn initialize(connection: &Connection, client: &ProgramInfo) -> Result<InitializeResult, HandshakeError> {
     let params = InitializeParams {
         protocol: ours(),
-        client: ProgramInfo { name: client.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+        client: client.clone(),
         capabilities: ClientCapabilities::default(),
     };
     let options = CallOptions { timeout: Some(HANDSHAKE_MAX), progress_token: None };

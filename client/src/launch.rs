@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use tiro_schema::ErrorKind;
 use tiro_schema::owner::Owner;
 use tiro_schema::place::{Places, SocketRule};
-use tiro_schema::wire::InitializeResult;
+use tiro_schema::wire::{InitializeResult, ProgramInfo};
 use tokio::net::UnixStream;
 
 /// Exit code of `tirod` when the store is damaged.
@@ -176,6 +176,14 @@ async fn stream_at(socket: &Path) -> Result<UnixStream, LaunchError> {
 /// # Errors
 /// See [`LaunchError`].
 pub async fn reach(places: &Places, client: &str) -> Result<Session, LaunchError> {
+    reach_as(places, &handshake::program(client)).await
+}
+
+/// The same in the name of another program, as whose bridge this one stands.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub async fn reach_as(places: &Places, client: &ProgramInfo) -> Result<Session, LaunchError> {
     let deadline = Instant::now() + START_MAX;
     let mut pause = PROBE_MIN;
     let mut start: Option<Start> = None;

@@ -9,6 +9,7 @@ pub mod handshake;
 pub mod launch;
 pub mod limits;
 pub mod log;
+pub mod mcp;
 pub mod owner;
 pub mod place;
 pub mod render;

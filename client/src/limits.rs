@@ -59,3 +59,32 @@ pub const EMBEDDING_LOOK: Duration = Duration::from_millis(200);
 pub const WORKSPACE_FILE_BYTES_MAX: u64 = 64 << 10;
 /// Folders looked into for a `.tiro.toml`: the working folder and those above it.
 pub const WORKSPACE_PARENTS_MAX: usize = 64;
+
+/// Bytes of one line that a host of MCP may send; a longer one is answered with an error and skipped.
+pub const MCP_LINE_BYTES_MAX: usize = 1 << 20;
+/// Bytes kept of both ends of a line that is too long, to find the id of its request.
+pub const MCP_LINE_ENDS_BYTES: usize = 512;
+/// Requests of one host that may be unanswered; the next line is read when one is answered.
+pub const MCP_REQUESTS_MAX: usize = 256;
+/// Answers and notifications that may wait to be written to a host.
+pub const MCP_OUTGOING_MAX: usize = 64;
+/// Calls of one host that may be with the daemon at a time; further ones wait their turn.
+pub const MCP_CALLS_MAX: usize = 32;
+/// How long one call of a host may take, its turn and a start of the daemon included.
+pub const MCP_CALL_MAX: Duration = Duration::from_secs(120);
+/// Names of hosts with a connection of their own to the daemon; the least recently used gives way.
+pub const MCP_HOSTS_MAX: usize = 32;
+/// How long answers that are on their way may take after the host is gone.
+pub const MCP_HOST_GONE_MAX: Duration = Duration::from_millis(600);
+/// Resources that one host may be subscribed to.
+pub const MCP_SUBSCRIPTIONS_MAX: usize = 64;
+/// Streams of changes that one host may listen to at a time.
+pub const MCP_LISTENS_MAX: usize = 16;
+/// Between two looks for changes while somebody is subscribed.
+pub const MCP_CHANGE_LOOK: Duration = Duration::from_millis(500);
+/// Resources of one page of a list.
+pub const MCP_PAGE_RESOURCES: u32 = 100;
+/// Characters of a memory's words that name its resource.
+pub const MCP_RESOURCE_NAME_CHARS: usize = 60;
+/// Characters of a host's name, and of its version.
+pub const MCP_HOST_NAME_CHARS_MAX: usize = 48;

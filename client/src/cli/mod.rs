@@ -22,6 +22,7 @@ mod history;
 mod import;
 mod input;
 mod list;
+mod mcp;
 mod merge;
 mod model;
 mod pin;
@@ -136,6 +137,8 @@ enum Command {
     #[command(subcommand)]
     Space(space::SpaceCommand),
     #[command(subcommand)]
+    Mcp(mcp::McpCommand),
+    #[command(subcommand)]
     Model(model::ModelCommand),
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -209,6 +212,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Export(args) => export::run(shell, args).await,
         Command::Session(command) => session::run(shell, command).await,
         Command::Space(command) => space::run(shell, command).await,
+        Command::Mcp(command) => mcp::run(shell, command).await,
         Command::Model(command) => model::run(shell, command).await,
         Command::Store(command) => store::run(shell, command).await,
         Command::Daemon(command) => daemon::run(shell, command).await,
