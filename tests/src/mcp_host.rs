@@ -172,7 +172,8 @@ impl McpHost {
 
     /// Calls a tool; its whole result.
     pub fn tool_result(&mut self, name: &str, arguments: Value) -> Value {
-        self.request("tools/call", json!({"name": name, "arguments": arguments})).unwrap_or_else(|error| panic!("{name}: {error}"))
+        self.request("tools/call", json!({"name": name, "arguments": arguments}))
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// Process id of the server.

@@ -7,6 +7,23 @@ use tiro_tests::{Era, McpHost, Tiro};
 
 const ERAS: [Era; 2] = [Era::Handshake, Era::Stateless];
 
+/// A daemon that stands still until this is dropped: it answers nobody.
+struct Still(nix::unistd::Pid);
+
+impl Still {
+    fn stand(tiro: &Tiro) -> Self {
+        let daemon = nix::unistd::Pid::from_raw(tiro.daemon_pid().unwrap());
+        nix::sys::signal::kill(daemon, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        Still(daemon)
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        let _ = nix::sys::signal::kill(self.0, nix::sys::signal::Signal::SIGCONT);
+    }
+}
+
 /// A server ends with its host within this.
 const GONE_MAX: Duration = Duration::from_secs(1);
 
@@ -17,7 +34,8 @@ fn a_daemon_that_is_killed_between_calls_is_started_again_and_nothing_is_lost() 
     for era in ERAS {
         let mut host = McpHost::open(&tiro, era, "test-host", &["--space", &format!("{era:?}").to_lowercase()]);
         for round in 0..3 {
-            let kept = host.tool("memory_remember", json!({"text": format!("Round {round} was played in Lyon."), "category": "event"}));
+            let kept =
+                host.tool("memory_remember", json!({"text": format!("Round {round} was played in Lyon."), "category": "event"}));
             let first = tiro.daemon_pid().unwrap();
             tiro.kill_daemon();
             assert_eq!(host.tool("memory_get", json!({"id": kept["id"]}))["id"], kept["id"]);
@@ -36,7 +54,10 @@ fn writes_under_way_while_the_daemon_is_killed_happen_once() {
     host.tool("memory_recall", json!({"query": "warm"}));
     let texts: Vec<String> = (0..40).map(|n| format!("Delivery number {n} went to house {}.", n * 7 + 1)).collect();
     let ask = |host: &mut McpHost, text: &String| {
-        host.ask("tools/call", json!({"name": "memory_remember", "arguments": {"text": text, "category": "event", "explicit": true}}))
+        host.ask(
+            "tools/call",
+            json!({"name": "memory_remember", "arguments": {"text": text, "category": "event", "explicit": true}}),
+        )
     };
     let mut ids: Vec<i64> = texts[..20].iter().map(|text| ask(&mut host, text)).collect();
     tiro.kill_daemon();
@@ -92,14 +113,12 @@ fn a_server_whose_daemon_hangs_ends_with_its_host_all_the_same() {
     let tiro = Tiro::new();
     let mut host = McpHost::open(&tiro, Era::Handshake, "test-host", &[]);
     host.tool("memory_recall", json!({"query": "warm"}));
-    let daemon = nix::unistd::Pid::from_raw(tiro.daemon_pid().unwrap());
-    nix::sys::signal::kill(daemon, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    let _still = Still::stand(&tiro);
     host.ask("tools/call", json!({"name": "memory_recall", "arguments": {"query": "anything"}}));
     host.leave();
     let left = Instant::now();
     let status = host.wait_exit();
     let took = left.elapsed();
-    nix::sys::signal::kill(daemon, nix::sys::signal::Signal::SIGCONT).unwrap();
     assert!(status.success() && took < GONE_MAX, "{status} after {took:?}");
 }
 
@@ -124,7 +143,8 @@ fn broken_lines_are_told_and_the_next_one_is_answered() {
     host.send_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":9}}\n");
     host.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n\r\n");
     host.begin(Era::Handshake, "test-host");
-    let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":70,\"method\":\"ping\",\"params\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let deep =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":70,\"method\":\"ping\",\"params\":{}{}}}", "[".repeat(5_000), "]".repeat(5_000));
     for (line, code, id) in [
         ("{nonsense", -32700, Value::Null),
         ("\u{0}\u{1}", -32700, Value::Null),
@@ -188,7 +208,9 @@ fn a_thousand_calls_at_once_are_all_answered_and_an_id_in_use_is_refused() {
                 0 => host.ask("tools/call", json!({"name": "memory_list", "arguments": {"limit": 1}})),
                 1 => host.ask("tools/call", json!({"name": "memory_recall", "arguments": {"query": "ferry", "limit": "x"}})),
                 2 => host.ask("tools/list", json!({})),
-                _ => host.ask("tools/call", json!({"name": "memory_recall", "arguments": {"query": "when does the ferry leave?"}})),
+                _ => {
+                    host.ask("tools/call", json!({"name": "memory_recall", "arguments": {"query": "when does the ferry leave?"}}))
+                }
             })
             .collect();
         for (n, id) in ids.into_iter().enumerate() {
@@ -199,7 +221,8 @@ fn a_thousand_calls_at_once_are_all_answered_and_an_id_in_use_is_refused() {
                 _ => {}
             }
         }
-        let call = json!({"jsonrpc": "2.0", "id": "twice", "method": "tools/call", "params": {"name": "memory_list", "arguments": {}}});
+        let call =
+            json!({"jsonrpc": "2.0", "id": "twice", "method": "tools/call", "params": {"name": "memory_list", "arguments": {}}});
         if era == Era::Handshake {
             host.send_bytes(format!("{call}\n{call}\n").as_bytes());
             let (told, answered) = (host.next(), host.next());
@@ -215,18 +238,19 @@ fn a_cancelled_call_gets_no_answer_and_holds_nobody_up() {
     let tiro = Tiro::new();
     let mut host = McpHost::open(&tiro, Era::Handshake, "test-host", &[]);
     host.tool("memory_recall", json!({"query": "warm"}));
-    let daemon = nix::unistd::Pid::from_raw(tiro.daemon_pid().unwrap());
-    // A daemon that stands still answers nobody: the calls are under way when they are cancelled.
-    nix::sys::signal::kill(daemon, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    // The calls are under way when they are cancelled.
+    let still = Still::stand(&tiro);
     for _ in 0..500 {
         let id = host.ask("tools/call", json!({"name": "memory_recall", "arguments": {"query": "slow"}}));
-        host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}));
+        host.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}),
+        );
     }
     // More than may be unanswered at a time: what is cancelled does not count.
     let ping = host.ask("ping", json!({}));
     let first = host.next();
     assert_eq!((&first["id"], &first["result"]), (&json!(ping), &json!({})), "{first}");
-    nix::sys::signal::kill(daemon, nix::sys::signal::Signal::SIGCONT).unwrap();
+    drop(still);
     let last = host.ask("tools/call", json!({"name": "memory_list", "arguments": {}}));
     let next = host.next();
     assert_eq!(next["id"], last, "{next}");

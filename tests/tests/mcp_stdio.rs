@@ -43,7 +43,8 @@ fn a_host_of_either_era_finds_eight_tools_with_schemas_and_annotations_in_one_or
             assert_eq!(tool["inputSchema"]["additionalProperties"], false);
             assert_eq!(tool["outputSchema"]["type"], "object");
             assert_eq!(tool["annotations"]["openWorldHint"], false);
-            let reads = ["memory_recall", "memory_context", "memory_get", "memory_list"].contains(&tool["name"].as_str().unwrap());
+            let reads =
+                ["memory_recall", "memory_context", "memory_get", "memory_list"].contains(&tool["name"].as_str().unwrap());
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{}", tool["name"]);
         }
         lists.push(list["tools"].clone());
@@ -58,14 +59,18 @@ fn the_memory_verbs_work_through_their_tools_in_either_era() {
     let tiro = Tiro::new();
     for era in ERAS {
         let mut host = McpHost::open(&tiro, era, &format!("host-{era:?}"), &["--space", &format!("{era:?}").to_lowercase()]);
-        let kept = host.tool("memory_remember", json!({"text": "The staging database listens on port 5433.", "category": "fact"}));
+        let kept =
+            host.tool("memory_remember", json!({"text": "The staging database listens on port 5433.", "category": "fact"}));
         assert_eq!(kept["outcome"], "created");
         let id = kept["id"].as_str().unwrap().to_owned();
 
         let found = host.tool("memory_recall", json!({"query": "which port does staging use?"}));
         assert!(found["note"].as_str().unwrap().contains("data"), "{found}");
         let hit = &found["hits"][0];
-        assert_eq!((hit["id"].as_str(), hit["text"].as_str()), (Some(id.as_str()), Some("The staging database listens on port 5433.")));
+        assert_eq!(
+            (hit["id"].as_str(), hit["text"].as_str()),
+            (Some(id.as_str()), Some("The staging database listens on port 5433."))
+        );
         assert_eq!(hit["sources"], json!([{"program": format!("host-{era:?}")}]));
         assert!(hit["createdAt"].is_string() && hit["strength"].is_string(), "{hit}");
         assert!(hit.get("explain").is_none() && found.get("seq").is_none() && found.get("servedBy").is_none(), "{found}");
@@ -76,7 +81,8 @@ fn the_memory_verbs_work_through_their_tools_in_either_era() {
         assert_eq!(host.tool("memory_get", json!({"id": id}))["version"], 1);
         let stale = host.tool_error("memory_update", json!({"id": id, "ifVersion": 9, "text": "It listens on port 6000."}));
         assert!(stale.contains("currentVersion: 1") && stale.contains("memory_get"), "{stale}");
-        let changed = host.tool("memory_update", json!({"id": id, "ifVersion": 1, "text": "The staging database listens on port 6000."}));
+        let changed =
+            host.tool("memory_update", json!({"id": id, "ifVersion": 1, "text": "The staging database listens on port 6000."}));
         assert_eq!(changed["version"], 2);
         assert_eq!(host.tool("memory_list", json!({"text": "6000"}))["items"][0]["id"], id.as_str());
 
@@ -132,7 +138,8 @@ fn secrets_and_small_talk_are_refused_in_words_and_what_the_user_asked_for_is_ke
     let said = host.tool_error("memory_remember", json!({"text": format!("The key is {secret}."), "explicit": true}));
     assert!(said.contains("awsKey") && said.contains("password store") && !said.contains(secret), "{said}");
     let kept = host.tool("memory_remember", json!({"text": "Ann keeps bees.", "category": "fact"}));
-    let said = host.tool_error("memory_update", json!({"id": kept["id"], "ifVersion": 1, "text": format!("Ann's key is {secret}.")}));
+    let said =
+        host.tool_error("memory_update", json!({"id": kept["id"], "ifVersion": 1, "text": format!("Ann's key is {secret}.")}));
     assert!(said.contains("Nothing was written") && !said.contains(secret), "{said}");
     let said = host.tool_error("memory_remember", json!({"text": "haha ok thanks"}));
     assert!(said.contains("smallTalk") && said.contains("explicit true"), "{said}");
@@ -156,7 +163,8 @@ fn resources_are_listed_read_and_watched_in_either_era() {
         let list = host.request("resources/list", json!({})).unwrap();
         assert_eq!((&list["resources"][0]["uri"], &list["resources"][0]["title"]), (&json!(uri), &json!("用户对花生过敏。")));
         let templates = host.request("resources/templates/list", json!({})).unwrap();
-        let templates: Vec<_> = templates["resourceTemplates"].as_array().unwrap().iter().map(|t| t["uriTemplate"].clone()).collect();
+        let templates: Vec<_> =
+            templates["resourceTemplates"].as_array().unwrap().iter().map(|t| t["uriTemplate"].clone()).collect();
         assert_eq!(templates, ["memory://item/{id}", "memory://recall/{query}"]);
         let read = |host: &mut McpHost, uri: &str| -> Value {
             let read = host.request("resources/read", json!({"uri": uri})).unwrap();
@@ -253,5 +261,9 @@ fn the_space_is_the_option_else_the_folders_else_personal_and_the_audit_names_th
 
     std::fs::write(project.path().join(".tiro.toml"), "space = 7\n").unwrap();
     let ran = tiro_tests::Ran::of(&["mcp", "serve"], serve(&[]).output().unwrap()).exits(2);
-    assert!(ran.stdout.is_empty() && ran.stderr.contains(".tiro.toml") && ran.stderr.contains("space = \"NAME\""), "{}", ran.stderr);
+    assert!(
+        ran.stdout.is_empty() && ran.stderr.contains(".tiro.toml") && ran.stderr.contains("space = \"NAME\""),
+        "{}",
+        ran.stderr
+    );
 }

@@ -90,6 +90,8 @@ const CRATE_PLACES: &[(&str, &[&str])] = &[
     ("libloading", &["daemon/src/model/embed/onnx/library.rs"]),
     ("tokenizers", &["daemon/src/model/embed/onnx/"]),
     ("toml_edit", &["daemon/src/embedders.rs"]),
+    ("rmcp", &["client/src/mcp/"]),
+    ("hyper", &["client/src/mcp/"]),
     ("tokio", &["daemon/", "client/", "tests/", "benches/"]),
 ];
 

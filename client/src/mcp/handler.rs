@@ -8,10 +8,10 @@ use super::watch::Seen;
 use super::{misfit, prompts, results, tools};
 use crate::limits::{MCP_CHANGE_LOOK, MCP_LISTENS_MAX, MCP_SUBSCRIPTIONS_MAX};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{Peer, RoleServer, ServerHandler};
@@ -137,7 +137,8 @@ async fn unless_cancelled<R>(
 
 impl ServerHandler for Memory {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().enable_resources_subscribe();
+        let capabilities =
+            ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().enable_resources_subscribe();
         ServerConfig::new(capabilities.build())
             .with_server_info(Implementation::new("tiro", env!("CARGO_PKG_VERSION")).with_title("Tiro memory"))
             .with_instructions(INSTRUCTIONS)
@@ -232,7 +233,8 @@ impl ServerHandler for Memory {
         let begins = self.subscribed(|subscribed| {
             if !subscribed.uris.contains(&request.uri) {
                 if subscribed.uris.len() >= MCP_SUBSCRIPTIONS_MAX {
-                    let message = format!("a host can be subscribed to {MCP_SUBSCRIPTIONS_MAX} resources: unsubscribe from one first");
+                    let message =
+                        format!("a host can be subscribed to {MCP_SUBSCRIPTIONS_MAX} resources: unsubscribe from one first");
                     return Err(ErrorData::invalid_request(message, None));
                 }
                 subscribed.uris.push(request.uri.clone());
@@ -258,7 +260,10 @@ impl ServerHandler for Memory {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let Ok(_place) = self.inner.listens.try_acquire() else {
-            return Err(ErrorData::invalid_request(format!("a host can listen {MCP_LISTENS_MAX} times at once: end one first"), None));
+            return Err(ErrorData::invalid_request(
+                format!("a host can listen {MCP_LISTENS_MAX} times at once: end one first"),
+                None,
+            ));
         };
         let link = self.link(context.request_context());
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();

@@ -36,7 +36,8 @@ fn fits_object(arguments: Option<&Value>) -> bool {
 }
 
 fn no_object(version: Option<&ProtocolVersion>) -> Value {
-    let mut result = results::failed("arguments: not an object\nWhat to do: give the arguments as an object, by the tool's input schema.");
+    let mut result =
+        results::failed("arguments: not an object\nWhat to do: give the arguments as an object, by the tool's input schema.");
     if version.is_none_or(|version| *version < ProtocolVersion::V_2026_07_28) {
         result.result_type = None;
     }

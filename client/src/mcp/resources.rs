@@ -37,7 +37,8 @@ impl Named {
             return Ok(Named::Item(id));
         }
         rest(RECALL).map(Named::Recall).ok_or_else(|| {
-            let message = format!("no resource {uri:?}: there are {ITEM}ID and {RECALL}QUERY, the query percent-encoded as UTF-8");
+            let message =
+                format!("no resource {uri:?}: there are {ITEM}ID and {RECALL}QUERY, the query percent-encoded as UTF-8");
             ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
         })
     }

@@ -52,10 +52,14 @@ pub fn trouble(error: &LinkError) -> String {
     match error {
         LinkError::Call(crate::connection::CallError::Refused(error)) => refused(error),
         LinkError::Launch(error) => {
-            format!("Tiro's daemon is not reached: {error}\nWhat to do: ask the user to run `tiro doctor`; calls work again when it does.")
+            format!(
+                "Tiro's daemon is not reached: {error}\nWhat to do: ask the user to run `tiro doctor`; calls work again when it does."
+            )
         }
         LinkError::Call(error) => format!("{error}\nWhat to do: repeat the call; a write happens once with the same key."),
-        LinkError::TooSlow => format!("{error}\nWhat to do: repeat the call later; `tiro daemon status` shows whether it is busy."),
+        LinkError::TooSlow => {
+            format!("{error}\nWhat to do: repeat the call later; `tiro daemon status` shows whether it is busy.")
+        }
     }
 }
 
@@ -90,7 +94,8 @@ fn refused(error: &ErrorObject) -> String {
     text
 }
 
-const SECRET: &str = "secrets are never kept: leave the secret out and say the rest, or tell the user to keep it in a password store";
+const SECRET: &str =
+    "secrets are never kept: leave the secret out and say the rest, or tell the user to keep it in a password store";
 
 /// Why a text was not kept, and what to do.
 pub fn not_kept(reason: &str) -> String {
@@ -100,7 +105,8 @@ pub fn not_kept(reason: &str) -> String {
     if reason == "gate:empty" {
         return "Not remembered: text: there is nothing to read in it.\nWhat to do: give the words to keep.".to_owned();
     }
-    let found = reason.strip_prefix("gate:").map_or_else(|| reason.to_owned(), |found| format!("the write gate takes it for {found}"));
+    let found =
+        reason.strip_prefix("gate:").map_or_else(|| reason.to_owned(), |found| format!("the write gate takes it for {found}"));
     format!(
         "Not remembered: {found}. What is kept are facts, preferences, decisions, constraints and events that stay of use; not small \
          talk, questions, orders, program output, or what a recall has just given out.\nWhat to do: go on without it, or say the lasting \

@@ -237,7 +237,9 @@ impl Entry {
     /// The daemon's result as the tool gives it.
     fn result(&self, mut value: Value) -> CallToolResult {
         if self.method == "memory/remember" && value.get("outcome") == Some(&json!("refused")) {
-            return results::failed(results::not_kept(value.get("reason").and_then(Value::as_str).unwrap_or("a rule refused it")));
+            return results::failed(results::not_kept(
+                value.get("reason").and_then(Value::as_str).unwrap_or("a rule refused it"),
+            ));
         }
         if let Value::Object(members) = &mut value {
             for name in self.without {
@@ -326,7 +328,8 @@ mod tests {
         let mut params = Map::new();
         from_host(&mut params, "some-host");
         assert_eq!(params["source"], json!({"program": "some-host"}));
-        let mut given = serde_json::from_value::<Map<String, Value>>(json!({"source": {"program": "x", "speaker": "Ann"}})).unwrap();
+        let mut given =
+            serde_json::from_value::<Map<String, Value>>(json!({"source": {"program": "x", "speaker": "Ann"}})).unwrap();
         from_host(&mut given, "some-host");
         assert_eq!(given["source"]["program"], "x");
     }
