@@ -90,7 +90,7 @@ impl McpHost {
     }
 
     /// The next message.
-    pub fn next(&mut self) -> Value {
+    pub fn message(&mut self) -> Value {
         match self.kept.pop_front() {
             Some(message) => message,
             None => self.read().unwrap_or_else(|| panic!("the server ended")),

@@ -88,7 +88,7 @@ fn a_server_ends_with_its_host_within_a_second_whatever_it_is_doing() {
         ("while it listens", |host| {
             host.begin(Era::Stateless, "test-host");
             host.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": ["memory://recall/x"]}}));
-            host.next();
+            host.message();
         }),
         ("with calls under way", |host| {
             host.begin(Era::Stateless, "test-host");
@@ -159,13 +159,13 @@ fn broken_lines_are_told_and_the_next_one_is_answered() {
         ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32600, Value::Null),
     ] {
         host.send_bytes(format!("{line}\n").as_bytes());
-        let told = host.next();
+        let told = host.message();
         let short: String = line.chars().take(80).collect();
         assert_eq!((&told["error"]["code"], &told["id"]), (&json!(code), &id), "{short}: {told}");
         assert!(told["error"]["message"].as_str().unwrap().len() > 20, "{told}");
     }
     host.send_bytes(b"\xff\xfe\n");
-    assert_eq!(host.next()["error"]["code"], -32700);
+    assert_eq!(host.message()["error"]["code"], -32700);
     // Nobody's notifications are not told.
     host.send_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\",\"params\":{}}\n");
     assert_eq!(host.request("ping", json!({})).unwrap(), json!({}));
@@ -186,7 +186,7 @@ fn a_huge_line_is_skipped_in_bounded_memory_and_its_request_is_told() {
         host.send_bytes(before.as_bytes());
         (0..megabytes).for_each(|_| host.send_bytes(chunk.as_bytes()));
         host.send_bytes(format!("{after}\n").as_bytes());
-        let told = host.next();
+        let told = host.message();
         assert_eq!((&told["error"]["code"], &told["id"]), (&json!(-32600), &id), "{told}");
         assert!(told["error"]["message"].as_str().unwrap().contains("1048576 bytes"), "{told}");
         assert_eq!(host.request("ping", json!({})).unwrap(), json!({}));
@@ -225,7 +225,7 @@ fn a_thousand_calls_at_once_are_all_answered_and_an_id_in_use_is_refused() {
             json!({"jsonrpc": "2.0", "id": "twice", "method": "tools/call", "params": {"name": "memory_list", "arguments": {}}});
         if era == Era::Handshake {
             host.send_bytes(format!("{call}\n{call}\n").as_bytes());
-            let (told, answered) = (host.next(), host.next());
+            let (told, answered) = (host.message(), host.message());
             assert!(told["id"].is_null() && told["error"]["message"].as_str().unwrap().contains("not answered yet"), "{told}");
             assert_eq!(answered["id"], "twice");
         }
@@ -248,11 +248,11 @@ fn a_cancelled_call_gets_no_answer_and_holds_nobody_up() {
     }
     // More than may be unanswered at a time: what is cancelled does not count.
     let ping = host.ask("ping", json!({}));
-    let first = host.next();
+    let first = host.message();
     assert_eq!((&first["id"], &first["result"]), (&json!(ping), &json!({})), "{first}");
     drop(still);
     let last = host.ask("tools/call", json!({"name": "memory_list", "arguments": {}}));
-    let next = host.next();
+    let next = host.message();
     assert_eq!(next["id"], last, "{next}");
 }
 
@@ -268,7 +268,7 @@ fn two_hosts_at_once_see_what_the_other_keeps_and_are_told_apart() {
     let found = second.tool("memory_recall", json!({"query": "whose is the red bicycle?"}));
     assert_eq!(found["hits"][0]["sources"], json!([{"program": "first"}]));
     second.tool("memory_update", json!({"id": from_first["id"], "ifVersion": 1, "text": "The red bicycle belongs to Bo."}));
-    assert_eq!(first.next()["params"]["uri"], uri.as_str(), "what another host does is told");
+    assert_eq!(first.message()["params"]["uri"], uri.as_str(), "what another host does is told");
     let audit = tiro.json(&["audit"]);
     let client = |method: &str| {
         let rows = audit["items"].as_array().unwrap();

@@ -192,7 +192,7 @@ fn watch(host: &mut McpHost, era: Era, uri: &str) {
         Era::Handshake => assert_eq!(host.request("resources/subscribe", json!({"uri": uri})).unwrap(), json!({})),
         Era::Stateless => {
             let id = host.ask("subscriptions/listen", json!({"notifications": {"resourceSubscriptions": [uri, "file:///x"]}}));
-            let acknowledged = host.next();
+            let acknowledged = host.message();
             assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
             assert_eq!(acknowledged["params"]["notifications"], json!({"resourceSubscriptions": [uri]}));
             assert_eq!(acknowledged["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
@@ -203,7 +203,7 @@ fn watch(host: &mut McpHost, era: Era, uri: &str) {
 }
 
 fn is_updated(host: &mut McpHost, uri: &str) {
-    let note = host.next();
+    let note = host.message();
     assert_eq!(note["method"], "notifications/resources/updated", "{note}");
     assert_eq!(note["params"]["uri"], uri, "{note}");
 }

@@ -7,7 +7,9 @@
 
 use crate::limits::{MCP_LINE_BYTES_MAX, MCP_LINE_ENDS_BYTES, MCP_OUTGOING_MAX, MCP_REQUESTS_MAX};
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -113,7 +115,7 @@ impl<R: AsyncRead + Unpin + Send> Edge<R> {
     }
 
     /// Makes a message of the line that was read; an error to tell where it is none.
-    fn parse(&mut self) -> Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage> {
+    fn parse(&mut self) -> Result<Option<ClientJsonRpcMessage>, Wrong> {
         let line = self.line.trim_ascii();
         if line.is_empty() {
             return Ok(None);
@@ -122,29 +124,31 @@ impl<R: AsyncRead + Unpin + Send> Edge<R> {
             return self.admit(message);
         }
         match serde_json::from_slice::<Value>(line) {
-            Err(error) => Err(ServerJsonRpcMessage::error(
-                ErrorData::parse_error(format!("the line is not JSON: {error}; send one JSON object a line, in UTF-8"), None),
-                None,
-            )),
+            Err(error) => {
+                let message = format!("the line is not JSON: {error}; send one JSON object a line, in UTF-8");
+                Err(Wrong { code: ErrorCode::PARSE_ERROR, message, id: None })
+            }
             // Notifications that nobody knows are for somebody else.
             Ok(Value::Object(members)) if members.contains_key("method") && !members.contains_key("id") => Ok(None),
             Ok(value) => {
                 let id = value.get("id").cloned().and_then(|id| serde_json::from_value(id).ok());
-                let message = "not a JSON-RPC 2.0 request: it has jsonrpc \"2.0\", an id that is a string or a number, a method and \
-                               params as an object; batches are not taken";
-                Err(ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), id))
+                let message =
+                    "not a JSON-RPC 2.0 request: it has jsonrpc \"2.0\", an id that is a string or a number, a method and \
+                               params as an object; batches are not taken"
+                        .to_owned();
+                Err(Wrong { code: ErrorCode::INVALID_REQUEST, message, id })
             }
         }
     }
 
     /// Lets a message through, keeping account of what is unanswered.
-    fn admit(&mut self, message: ClientJsonRpcMessage) -> Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage> {
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> Result<Option<ClientJsonRpcMessage>, Wrong> {
         match &message {
             ClientJsonRpcMessage::Request(request) => {
                 if !self.unanswered.with(|ids| ids.insert(request.id.clone())) {
-                    let error = ErrorData::invalid_request("a request with this id is not answered yet: use another id", None);
+                    let message = "a request with this id is not answered yet: use another id".to_owned();
                     // Without its id: that one belongs to the request before.
-                    return Err(ServerJsonRpcMessage::error(error, None));
+                    return Err(Wrong { code: ErrorCode::INVALID_REQUEST, message, id: None });
                 }
                 self.begun = self.begun || begins(&request.request);
             }
@@ -174,6 +178,13 @@ fn begins(request: &ClientRequest) -> bool {
                 && meta.client_capabilities().is_some()
         }
     }
+}
+
+/// What is to be told of a line, and whose request it was, where that can be seen.
+struct Wrong {
+    code: ErrorCode,
+    message: String,
+    id: Option<RequestId>,
 }
 
 enum Line {
@@ -220,14 +231,16 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Edge<R> {
                 Line::Whole => self.parse(),
                 Line::TooLong(id) => {
                     let message = format!("the line is longer than {MCP_LINE_BYTES_MAX} bytes: send less at a time");
-                    Err(ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), id))
+                    Err(Wrong { code: ErrorCode::INVALID_REQUEST, message, id })
                 }
             };
             self.line.clear();
             match parsed {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(error) => self.told = frame(&error).ok(),
+                Err(Wrong { code, message, id }) => {
+                    self.told = frame(&ServerJsonRpcMessage::error(ErrorData::new(code, message, None), id)).ok();
+                }
             }
         }
     }

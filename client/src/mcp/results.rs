@@ -81,6 +81,9 @@ fn refused(error: &ErrorObject) -> String {
     let is_usual = kind.is_some_and(|kind| kind.hint() == data.hint);
     let hint = match kind {
         Some(ErrorKind::InvalidParams) => "correct the argument that is named; the tool's input schema says what it takes",
+        Some(ErrorKind::MethodNotFound) => {
+            "the daemon is older than this program: ask the user to run `tiro daemon stop`, then repeat the call"
+        }
         Some(ErrorKind::NotFound) if is_usual => "check the id; memory_list and memory_recall show what there is",
         Some(ErrorKind::VersionMismatch) => "read it with memory_get, and repeat the change with its version as ifVersion",
         Some(ErrorKind::KeyReused) => "give another key, or none: this one stands for another call",
@@ -146,7 +149,10 @@ mod tests {
         let stale = ErrorObject::new(ErrorKind::VersionMismatch, "version 1 is not current").with("currentVersion", 3);
         let stale = told(stale.with_outcome(WriteOutcome::NotDone));
         assert!(stale.contains("currentVersion: 3\nNothing was written.\n") && stale.contains("memory_get"), "{stale}");
-        for kind in ErrorKind::ALL.iter().filter(|kind| kind.code() <= -32104 || **kind == ErrorKind::InvalidParams) {
+        let told_to_tools = |kind: &&ErrorKind| {
+            (-32199..=-32104).contains(&kind.code()) || [ErrorKind::InvalidParams, ErrorKind::MethodNotFound].contains(*kind)
+        };
+        for kind in ErrorKind::ALL.iter().filter(told_to_tools) {
             let text = told(ErrorObject::new(*kind, "x"));
             assert!(!["params", "daemon/", "initialize lists"].iter().any(|word| text.contains(word)), "{kind:?}: {text}");
         }
