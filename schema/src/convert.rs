@@ -39,6 +39,8 @@ pub const CHANGE_UNDONE: u8 = 8;
 
 /// Change code: others were merged into it.
 pub const CHANGE_MERGED: u8 = 9;
+/// Change code: an import changed it, put it away or brought it back, as its source had it.
+pub const CHANGE_IMPORTED: u8 = 10;
 
 /// State code of a conflict that nobody resolved.
 pub const CONFLICT_OPEN: u8 = 0;
@@ -113,7 +115,8 @@ codes!(
     ChangeKind::Superseded = 6,
     ChangeKind::Forgotten = 7,
     ChangeKind::Undone = 8,
-    ChangeKind::Merged = 9
+    ChangeKind::Merged = 9,
+    ChangeKind::Imported = 10
 );
 codes!(Gate, gate_code, gate_of, Gate::Normal = 0, Gate::Off = 1, Gate::Strict = 2);
 codes!(RetentionAct, retention_code, retention_of, RetentionAct::Archive = 0, RetentionAct::Forget = 1);

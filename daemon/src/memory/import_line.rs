@@ -2,15 +2,18 @@
 //!
 //! Members this build does not know are left out and named. Pure but for the embedding. Must not know: the store.
 
-use super::draft::{Judged, instant, judge, secret_in, space_name};
+use super::draft::{Draft, Judged, instant, judge, secret_in, space_name};
 use super::error::MemoryError;
+use super::import::Seat;
+use super::import_update::is_same;
 use super::place::Ready;
 use super::{Memory, resolve::whole_id};
 use crate::limits::SOURCES_MAX;
 use crate::params;
+use crate::store::Reads;
 use serde_json::{Map, Value};
 use tiro_schema::convert::{source_record, status_code};
-use tiro_schema::record::UseRecord;
+use tiro_schema::record::{MemoryRecord, UseRecord};
 use tiro_schema::wire::Timestamp;
 use tiro_schema::wire::memory::{RememberParams, Source, Status};
 
@@ -71,14 +74,25 @@ pub(super) struct Line {
     pub supersedes: Option<[u8; 16]>,
 }
 
-/// Reads and judges a line; names of members left out go to `unknown`. The error is the reason for the wire.
+/// For all lines of a call.
+#[derive(Clone, Copy)]
+pub(super) struct Reading<'a> {
+    /// Space for lines that name none.
+    pub space: Option<&'a str>,
+    /// Whether a line changes the memory that has its id.
+    pub update: bool,
+    /// Now, Unix ms.
+    pub now_ms: i64,
+}
+
+/// Reads and judges a line; none where its id is there and it would change nothing, which is seen before anything is embedded. Names
+/// of members left out go to `unknown`. The error is the reason for the wire.
 pub(super) fn read(
     memory: &Memory,
     value: &Value,
-    space: Option<&str>,
-    now_ms: i64,
+    reading: Reading<'_>,
     unknown: &mut dyn FnMut(&str),
-) -> Result<Line, String> {
+) -> Result<Option<Line>, String> {
     let Value::Object(members) = value else { return Err("not a JSON object".to_owned()) };
     let (mut known, mut added) = (Map::new(), Map::new());
     for (name, value) in members {
@@ -93,9 +107,9 @@ pub(super) fn read(
     let mut told: RememberParams = parse(Value::Object(known))?;
     let added: Added = parse(Value::Object(added))?;
     if told.space.is_none() {
-        told.space = space.map(str::to_owned);
+        told.space = reading.space.map(str::to_owned);
     }
-    assemble(memory, &told, &added, now_ms).map_err(|refusal| match refusal {
+    assemble(memory, &told, &added, reading).map_err(|refusal| match refusal {
         Refusal::Reason(reason) => reason,
         Refusal::Error(error) => error.to_string(),
     })
@@ -117,7 +131,8 @@ fn parse<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
         .map_err(|misfit| if misfit.path.is_empty() { misfit.message } else { format!("{}: {}", misfit.path, misfit.message) })
 }
 
-fn assemble(memory: &Memory, params: &RememberParams, added: &Added, now_ms: i64) -> Result<Line, Refusal> {
+fn assemble(memory: &Memory, params: &RememberParams, added: &Added, reading: Reading<'_>) -> Result<Option<Line>, Refusal> {
+    let now_ms = reading.now_ms;
     let more = added.more_sources.clone().unwrap_or_default();
     let draft = match judge(params)? {
         Judged::Refused(reason) => return Err(Refusal::Reason(reason)),
@@ -137,11 +152,20 @@ fn assemble(memory: &Memory, params: &RememberParams, added: &Added, now_ms: i64
     record.seen_count = added.seen_count.unwrap_or(1).max(1);
     record.sources.extend(more.iter().take(SOURCES_MAX - 1).map(|s| source_record(s, now_ms)));
     let usage = UseRecord { use_count: added.use_count.unwrap_or(0), last_used_at_ms: last_used.unwrap_or(record.created_at_ms) };
-    Ok(Line {
-        named: id.is_some(),
-        superseded_by: uuid_member("supersededBy", added.superseded_by.as_deref())?,
-        supersedes: uuid_member("supersedes", added.supersedes.as_deref())?,
-        ready: Ready::from_record(memory, draft, record, usage),
+    let superseded_by = uuid_member("supersededBy", added.superseded_by.as_deref())?;
+    let supersedes = uuid_member("supersedes", added.supersedes.as_deref())?;
+    if id.is_some() && is_there(memory, &draft, &record, reading.update)? {
+        return Ok(None);
+    }
+    Ok(Some(Line { named: id.is_some(), superseded_by, supersedes, ready: Ready::from_record(memory, draft, record, usage) }))
+}
+
+/// Whether the memory that a line names is there as the line has it.
+fn is_there(memory: &Memory, draft: &Draft, wanted: &MemoryRecord, update: bool) -> Result<bool, MemoryError> {
+    memory.store().read(|tx| {
+        let space = tx.space_by_name(&draft.space)?.map(|space| space.id);
+        let seat = Seat::of(tx, &draft.space, space, &wanted.id)?;
+        Ok(seat.taken.is_some_and(|record| is_same(draft, wanted, &record, update)))
     })
 }
 

@@ -24,6 +24,7 @@ mod get;
 mod history;
 mod import;
 mod import_line;
+mod import_update;
 mod ledger;
 mod list;
 mod merge;

@@ -20,6 +20,8 @@ enum Reach {
     Space,
     /// The same, unless one of these members is given.
     SpaceUnless(&'static [&'static str]),
+    /// The same, where this member is given.
+    SpaceWith(&'static str),
     /// The name at this place, if there is one.
     Named(&'static str),
     /// The names in the list at this place.
@@ -72,7 +74,7 @@ const TABLE: &[Line] = &[
     ("memory/stats", &[(Read, Space)]),
     ("memory/audit", &[(Read, Id("id")), (Read, SpaceUnless(&["id", "outside"]))]),
     ("memory/export", &[(Read, Space)]),
-    ("memory/import", &[(Write, Items("lines"))]),
+    ("memory/import", &[(Write, Items("lines")), (Write, SpaceWith("retire"))]),
     ("space/list", &[]),
     ("space/update", &[(Manage, Space)]),
     ("space/delete", &[(Write, Space)]),
@@ -170,6 +172,8 @@ impl Asking<'_> {
                 Ok(())
             }
             SpaceUnless(_) => self.named(right, space()),
+            SpaceWith(member) if params.get(member).is_none_or(Value::is_null) => Ok(()),
+            SpaceWith(_) => self.named(right, space()),
             Named(place) => params.pointer(place).and_then(Value::as_str).map_or(Ok(()), |name| self.named(right, name)),
             Names(place) => names(params.pointer(place)).iter().try_for_each(|name| self.named(right, name)),
             Spaces => match names(params.get("spaces")) {

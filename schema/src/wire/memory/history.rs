@@ -45,6 +45,8 @@ pub enum ChangeKind {
     Undone,
     /// Others were merged into it.
     Merged,
+    /// An import changed it, put it away or brought it back, as its source had it.
+    Imported,
 }
 
 result! {

@@ -74,6 +74,14 @@ params! {
         /// Space for lines that name none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         space: Option<String>,
+        /// A line whose id is there with other words or labels changes that memory (a new version), and brings it back where an import
+        /// had retired it; without this such a line is refused. What somebody else changed, put away or forgot since stays as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        update: Option<bool>,
+        /// Ids of memories of `space` that an earlier import brought and their source no longer holds: they are archived, after the
+        /// lines. What somebody else changed since stays as it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retire: Option<Vec<String>>,
         /// Only judge.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dry_run: Option<bool>,
@@ -100,6 +108,15 @@ result! {
         created: u64,
         /// Known already.
         duplicate: u64,
+        /// Memories changed or brought back, with `update`.
+        #[serde(default)]
+        updated: u64,
+        /// Memories archived, by `retire`.
+        #[serde(default)]
+        retired: u64,
+        /// Lines and ids of which the memory stays as somebody else left it: changed, put away or forgotten since.
+        #[serde(default)]
+        kept: u64,
         /// Lines not taken, with why.
         refused: Vec<RefusedLine>,
         /// Names of members left out, with how often.
