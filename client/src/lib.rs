@@ -6,6 +6,7 @@ pub mod cli;
 pub mod connection;
 pub mod detach;
 pub mod handshake;
+pub mod import;
 pub mod launch;
 pub mod limits;
 pub mod log;

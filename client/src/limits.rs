@@ -88,3 +88,49 @@ pub const MCP_PAGE_RESOURCES: u32 = 100;
 pub const MCP_RESOURCE_NAME_CHARS: usize = 60;
 /// Characters of a host's name, and of its version.
 pub const MCP_HOST_NAME_CHARS_MAX: usize = 48;
+/// Bytes looked at to know the format of a stream.
+pub const IMPORT_LOOK_BYTES: usize = 64 << 10;
+/// Bytes of one conversation of an export, or of one line of a transcript.
+pub const IMPORT_ELEMENT_BYTES_MAX: usize = 64 << 20;
+/// Bytes of one document.
+pub const IMPORT_DOCUMENT_BYTES_MAX: u64 = 8 << 20;
+/// Bytes of a turn above which it becomes several; well within what the daemon takes as one text.
+pub const IMPORT_TEXT_BYTES_MAX: usize = 32 << 10;
+/// Bytes of a document's passage.
+pub const IMPORT_PASSAGE_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a tag that an import makes; what the daemon takes.
+pub const IMPORT_TAG_BYTES_MAX: usize = 128;
+/// Tags of one passage.
+pub const IMPORT_TAGS_MAX: usize = 60;
+/// Conversations of one transcript whose positions are remembered at a time.
+pub const IMPORT_TALKS_OPEN_MAX: usize = 4_096;
+/// Batches that may wait to be sent.
+pub const IMPORT_BATCHES_WAITING_MAX: usize = 2;
+/// Files of one folder.
+pub const IMPORT_FILES_MAX: usize = 200_000;
+/// Folders within folders.
+pub const IMPORT_FOLDERS_DEEP_MAX: usize = 64;
+/// Ids of one call that retires.
+pub const IMPORT_RETIRE_IDS: usize = 1_000;
+/// Between two notes of how far an import is.
+pub const IMPORT_NOTE_EVERY: Duration = Duration::from_millis(500);
+/// How often a batch is sent that the daemon has no room for.
+pub const IMPORT_TRIES_MAX: u32 = 8;
+/// First wait before it is sent again; doubled each time.
+pub const IMPORT_PAUSE: Duration = Duration::from_millis(200);
+/// Changes of a watched folder that may wait; with more the whole folder is looked through.
+pub const WATCH_EVENTS_MAX: usize = 4_096;
+/// How long a watched folder has to be quiet before its changes are taken.
+pub const WATCH_QUIET: Duration = Duration::from_millis(300);
+/// How long its changes wait at most, quiet or not.
+pub const WATCH_PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks through a whole watched folder, for changes that were not told (of a network's file system).
+pub const WATCH_ROUND: Duration = Duration::from_secs(600);
+/// First wait before a daemon that did not answer is tried again, and the longest.
+pub const WATCH_PAUSE_MIN: Duration = Duration::from_millis(500);
+/// The longest such wait.
+pub const WATCH_PAUSE_MAX: Duration = Duration::from_secs(30);
+/// How long a hook waits for the daemon and its answer when it is not told otherwise.
+pub const HOOK_WAIT: Duration = Duration::from_millis(500);
+/// Bytes of what a host tells a hook.
+pub const HOOK_BYTES_MAX: u64 = 4 << 20;

@@ -121,7 +121,7 @@ fn say(shell: &Shell, text: impl FnOnce() -> String) -> Result<(), Failure> {
 
 async fn import(daemon: &mut Daemon) -> Result<ImportResult, Failure> {
     let lines = data::lines(jiff::Timestamp::now());
-    let params = ImportParams { lines, space: None, dry_run: None, key: fresh_key() };
+    let params = ImportParams { lines, key: fresh_key(), ..ImportParams::default() };
     let result: ImportResult = daemon.call("memory/import", &params).await?;
     match result.refused.first() {
         None => Ok(result),

@@ -19,6 +19,7 @@ mod feedback;
 mod filter;
 mod forget;
 mod history;
+mod hook;
 mod import;
 mod input;
 mod list;
@@ -49,7 +50,7 @@ pub struct Global {
     /// Print one JSON value on standard output, and nothing else
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub json: bool,
-    /// Space to work in; `personal` when absent. recall and context take several
+    /// Space to work in; when absent as the nearest .tiro.toml says, else `personal`. recall and context take several
     #[arg(long, global = true, value_name = "NAME", help_heading = "Everywhere")]
     pub space: Vec<String>,
     /// Socket of the daemon, in place of $TIRO_SOCKET and the usual places

@@ -79,13 +79,29 @@ impl SearchArgs {
     /// # Errors
     /// When there is no question.
     pub fn params(&self, shell: &Shell) -> Result<RecallParams, super::Failure> {
+        let space = if shell.global.space.is_empty() { shell.folder_space()? } else { None };
+        Ok(self.params_of(input::text(&self.query)?, space, shell))
+    }
+
+    /// Whether the question is to be read from standard input.
+    pub fn is_from_stdin(&self) -> bool {
+        self.query == ["-"]
+    }
+
+    /// The question's words as they were given.
+    pub fn words(&self) -> String {
+        self.query.join(" ")
+    }
+
+    /// The params for a question, in the spaces of the command line, else in this one.
+    pub fn params_of(&self, query: String, space: Option<String>, shell: &Shell) -> RecallParams {
         let (space, spaces) = match shell.global.space.as_slice() {
-            [] => (None, None),
+            [] => (space, None),
             [one] => (Some(one.clone()), None),
             several => (None, Some(several.to_vec())),
         };
-        Ok(RecallParams {
-            query: input::text(&self.query)?,
+        RecallParams {
+            query,
             space,
             spaces,
             limit: self.limit,
@@ -99,7 +115,7 @@ impl SearchArgs {
             diversity: self.diversity,
             explain: None,
             use_: None,
-        })
+        }
     }
 }
 

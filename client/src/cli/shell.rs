@@ -8,6 +8,7 @@ use crate::launch::{self, Session};
 use crate::limits::WAIT_TOLD;
 use crate::place;
 use crate::render::{Style, problem};
+use crate::workspace;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{IsTerminal, Write};
@@ -38,11 +39,33 @@ impl Shell {
         self.err.terminal && std::io::stdin().is_terminal() && !self.global.json
     }
 
-    /// The space of a command that works in one.
+    /// The space of a command that works in one: as the command line says, else as the working folder does.
+    ///
+    /// # Errors
+    /// When several were named, or what the working folder says cannot be followed.
+    pub fn space(&self) -> Result<Option<String>, Failure> {
+        match self.named_space()? {
+            Some(space) => Ok(Some(space)),
+            None => self.folder_space(),
+        }
+    }
+
+    /// The space that the working folder asks for, by the nearest `.tiro.toml`.
+    ///
+    /// # Errors
+    /// When that file cannot be followed: what is written would land where it was not meant.
+    pub fn folder_space(&self) -> Result<Option<String>, Failure> {
+        let Ok(folder) = std::env::current_dir() else { return Ok(None) };
+        workspace::lookup(&folder)
+            .map(|found| found.and_then(|found| found.space))
+            .map_err(|error| Failure::usage(error.to_string()).hint("mend the file, or name the space: --space NAME"))
+    }
+
+    /// The space that the command line names.
     ///
     /// # Errors
     /// When several were named.
-    pub fn space(&self) -> Result<Option<String>, Failure> {
+    pub fn named_space(&self) -> Result<Option<String>, Failure> {
         match self.global.space.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one.clone())),
@@ -154,6 +177,11 @@ impl Daemon {
     /// The connection.
     pub fn connection(&self) -> &Connection {
         &self.session.connection
+    }
+
+    /// Where it is.
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     /// What the daemon said at the start.
