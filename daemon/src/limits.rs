@@ -389,6 +389,47 @@ pub const AGENT_CUT_RETRIES_MAX: u32 = 1;
 /// How many near names an unknown tool's error lists.
 pub const AGENT_NEAR_NAMES_MAX: usize = 3;
 
+// Results.
+
+/// Tokens of a result below which a model reads it whole.
+pub const RESULT_WHOLE_TOKENS_MAX: u32 = 500;
+/// Tokens of a result up to which a model reads a part of it; of a longer one a brief.
+pub const RESULT_DIGEST_TOKENS_MAX: u32 = 2_000;
+/// Which part that is: a fifth.
+pub const RESULT_DIGEST_DIVISOR: u32 = 5;
+/// Tokens of a brief.
+pub const RESULT_BRIEF_TOKENS: u32 = 160;
+/// Characters of the one line that is kept about a result.
+pub const RESULT_BRIEF_CHARS_MAX: usize = 160;
+/// Tokens at the beginning, and at the end, of long pasted text that stand as they are.
+pub const INPUT_EDGE_TOKENS: u32 = 300;
+/// Tokens of what stands of the rest of it.
+pub const INPUT_DIGEST_TOKENS: u32 = 400;
+/// Bytes of a line above which it is taken by sentences, and of a sentence above which it is taken by words.
+pub const DIGEST_UNIT_BYTES_MAX: usize = 400;
+/// Characters of a key member up to which it stands whole.
+pub const DIGEST_KEY_CHARS_MAX: usize = 2_000;
+/// Characters of one stored part of a result.
+pub const RESULT_PART_CHARS: usize = 64 * 1024;
+/// Characters of one answer of `result/get`.
+pub const RESULT_ANSWER_CHARS_MAX: u64 = 256 * 1024;
+/// Characters of one answer of the tool `result_read`.
+pub const RESULT_READ_CHARS: u64 = 4_000;
+/// Passages of one answer of the tool `result_read`.
+pub const RESULT_READ_PASSAGES: u32 = 5;
+/// References told where one is wrong.
+pub const RESULTS_TOLD_MAX: usize = 8;
+/// Characters of one passage of a search.
+pub const RESULT_PASSAGE_CHARS: usize = 600;
+/// Passages of one search when the call does not say.
+pub const RESULT_PASSAGES_DEFAULT: u32 = 5;
+/// Passages of one search, at most.
+pub const RESULT_PASSAGES_MAX: u32 = 50;
+/// Newest results of a session that one search reads.
+pub const RESULTS_SEARCHED_MAX: usize = 500;
+/// Characters that one search through a session reads, beyond its newest result.
+pub const RESULT_SEARCHED_CHARS_MAX: u64 = 32 << 20;
+
 // Store.
 
 /// Bytes redb may keep of the store's pages in memory.

@@ -7,6 +7,7 @@ use crate::wire::daemon::{ErrorSchema, MethodSchema, NoParams, NotificationSchem
 use crate::wire::embedder::*;
 use crate::wire::event::{Draining, EventsGap, ItemDelta, ItemEvent, TurnEvent};
 use crate::wire::memory::*;
+use crate::wire::results::*;
 use crate::wire::session::*;
 use crate::wire::space::*;
 use crate::wire::store::*;
@@ -99,6 +100,8 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<SessionMessagesParams, SessionMessagesResult>("session/messages", Read, "messages of a session, oldest first"),
         method::<SessionAttachParams, SessionAttachResult>("session/attach", Read, "replay events and follow live ones"),
         method::<SessionIdParams, Empty>("session/detach", Read, "stop following"),
+        method::<ResultGetParams, StoredResult>("result/get", Read, "a stored result, or a part of it"),
+        method::<ResultSearchParams, ResultSearchResult>("result/search", Read, "passages of results, by words and time"),
         method::<TurnStartParams, TurnStartResult>("turn/start", Write, "say something; answers at once"),
         method::<TurnWaitParams, Turn>("turn/wait", Read, "wait for the end of a turn"),
         method::<TurnIdParams, Turn>("turn/get", Read, "a turn as it stands"),

@@ -48,6 +48,17 @@ fn a_session_and_its_turns() {
     talk.say("session/attach", json!({"sessionId": session, "fromEvent": 7}));
     talk.hear("turn/completed");
     talk.say("session/detach", json!({"sessionId": session}));
+    talk.title("long pasted text, whole");
+    server.reply("Row 77.");
+    let pasted: String = (0..900).map(|n| format!("row {n} is {}\n", if n == 77 { "green" } else { "grey" })).collect();
+    let id = talk.rpc().send("turn/start", json!({"sessionId": session, "input": format!("Which is green?\n{pasted}")})).unwrap();
+    let started = talk.rpc().answer(id).unwrap();
+    let _ = talk.rpc().call("turn/wait", json!({"turnId": started["turnId"]})).unwrap();
+    let reference = format!("{session}:r1");
+    talk.say("result/get", json!({"ref": reference, "range": {"from": 16, "to": 46}}));
+    talk.say("result/search", json!({"ref": reference, "query": "green", "limit": 1}));
+    talk.say("result/get", json!({"ref": reference, "path": "/a"}));
+    talk.say("result/get", json!({"ref": format!("{session}:r2")}));
     talk.title("refusals");
     talk.say("turn/interrupt", turn);
     talk.say("turn/start", json!({"sessionId": session, "input": ""}));

@@ -8,17 +8,41 @@ use crate::limits::PAGE_ITEMS;
 use crate::render::{Style, escape, id, size, time, wrap};
 use clap::{Args, Subcommand};
 use tiro_schema::wire::Open;
+use tiro_schema::wire::results::{
+    ResultGetParams, ResultPassage, ResultRange, ResultSearchParams, ResultSearchResult, StoredResult,
+};
 use tiro_schema::wire::session::{
     ContentBlock, Message, Role, Session, SessionDeleteParams, SessionDeleteResult, SessionIdParams, SessionListParams,
     SessionListResult, SessionMessagesParams, SessionMessagesResult,
 };
 
-/// List, show and delete conversations
+/// List, show and delete conversations, and read what tools answered in them
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
     List(ListArgs),
     Show(ShowArgs),
     Delete(DeleteArgs),
+    Result(ResultArgs),
+}
+
+/// What a tool answered, or what was pasted, whole
+///
+/// Long results and long pasted text are kept apart from their message; session show tells their reference.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tiro session result 5d0c91aa-…:r3\n  tiro session result 5d0c91aa-…:r3 --path /orders/0\n  \
+                        tiro session result 5d0c91aa-…:r3 --find \"timeout\""
+)]
+pub struct ResultArgs {
+    /// The reference
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// Of JSON: the value at this place, a JSON Pointer
+    #[arg(long, value_name = "PATH", conflicts_with = "find")]
+    path: Option<String>,
+    /// The passages that fit these words
+    #[arg(long, value_name = "WORDS")]
+    find: Option<String>,
 }
 
 /// Conversations of a space, newest first
@@ -57,6 +81,7 @@ pub async fn run(shell: &Shell, command: SessionCommand) -> Outcome {
         SessionCommand::List(args) => list(shell, args).await,
         SessionCommand::Show(args) => show(shell, args).await,
         SessionCommand::Delete(args) => delete(shell, args).await,
+        SessionCommand::Result(args) => result(shell, args).await,
     }
 }
 
@@ -132,12 +157,14 @@ fn said(message: &Message, style: &Style) -> String {
     for block in &message.content {
         let shown = match block {
             ContentBlock::Text { text } => text.clone(),
+            ContentBlock::Stored { text, reference } => format!("{text}\n{}", style.dim(&format!("(whole: {reference})"))),
             ContentBlock::Thinking { text, .. } if text.is_empty() => continue,
             ContentBlock::Thinking { text, .. } => style.dim(&escape::terminal(text)),
             ContentBlock::ToolCall { name, arguments, .. } => style.dim(&escape::terminal(&format!("-> {name} {arguments}"))),
-            ContentBlock::ToolResult { name, text, is_error, .. } => {
+            ContentBlock::ToolResult { name, text, is_error, reference, .. } => {
                 let mark = if *is_error { "failed: " } else { "" };
-                style.dim(&escape::terminal(&format!("<- {name} {mark}{text}")))
+                let whole = reference.as_ref().map(|reference| format!("\n(whole: {reference})")).unwrap_or_default();
+                style.dim(&escape::terminal(&format!("<- {name} {mark}{text}{whole}")))
             }
         };
         let shown = if let (ContentBlock::Text { .. }, true) = (block, style.terminal) {
@@ -149,6 +176,40 @@ fn said(message: &Message, style: &Style) -> String {
         text.push('\n');
     }
     text
+}
+
+async fn result(shell: &Shell, args: ResultArgs) -> Outcome {
+    let mut daemon = shell.daemon().await?;
+    if let Some(words) = args.find {
+        let params = ResultSearchParams { reference: Some(args.reference), query: Some(words), ..ResultSearchParams::default() };
+        let found: ResultSearchResult = daemon.call("result/search", &params).await?;
+        let passage =
+            |item: &ResultPassage| format!("[from character {}]\n{}\n", item.from, escape::terminal(item.text.trim_end()));
+        shell.answer(&found, |found, _| found.items.iter().map(passage).collect())?;
+        return Ok(if found.items.is_empty() { Exit::NothingFound } else { Exit::Done });
+    }
+    let mut params = ResultGetParams { reference: args.reference, range: None, path: args.path };
+    let mut whole: Option<StoredResult> = None;
+    loop {
+        let part: StoredResult = daemon.call("result/get", &params).await?;
+        params.range = part.next_from.map(|from| ResultRange { from, to: None });
+        match &mut whole {
+            Some(whole) => whole.text.push_str(&part.text),
+            None => whole = Some(part),
+        }
+        if params.range.is_none() {
+            break;
+        }
+    }
+    if let Some(mut whole) = whole {
+        whole.next_from = None;
+        let shown = |whole: &StoredResult, style: &Style| {
+            let text = if style.terminal { escape::terminal(&whole.text).into_owned() } else { whole.text.clone() };
+            format!("{}\n", text.trim_end_matches('\n'))
+        };
+        shell.answer(&whole, shown)?;
+    }
+    Ok(Exit::Done)
 }
 
 async fn delete(shell: &Shell, args: DeleteArgs) -> Outcome {

@@ -3,6 +3,7 @@
 //!
 //! Must not know: sockets. What a turn does next is decided in `agent`; what is kept is written by `session`.
 
+mod aside;
 mod clean;
 mod items;
 mod lanes;
@@ -10,6 +11,7 @@ mod memories;
 mod model;
 mod prompt;
 mod recover;
+mod results;
 mod tools;
 mod turn;
 mod verbs;

@@ -41,7 +41,7 @@ pub(super) fn missing_results(sessions: &Sessions, turn: &TurnRecord) -> Result<
     records.reverse();
     let result = |(call_id, name): (String, String)| {
         let text = crate::session::RESULT_UNKNOWN.to_owned();
-        let block = ContentBlock::ToolResult { call_id, name, text, is_error: true };
+        let block = ContentBlock::ToolResult { call_id, name, text, is_error: true, reference: None };
         NewMessage { role: Role::Tool, content: vec![block], partial: false }
     };
     Ok(open_calls(&records).into_iter().map(result).collect())

@@ -112,6 +112,7 @@ impl Stage {
     fn shape(&self) -> Vec<String> {
         let block = |block: &ContentBlock| match block {
             ContentBlock::Text { text } => text.clone(),
+            ContentBlock::Stored { .. } => "stored".to_owned(),
             ContentBlock::Thinking { .. } => "thinking".to_owned(),
             ContentBlock::ToolCall { call_id, name, .. } => format!("call {call_id} {name}"),
             ContentBlock::ToolResult { call_id, is_error, .. } => {
@@ -341,6 +342,7 @@ async fn calls_left_open_by_a_crash_get_results_and_do_not_run_again() {
         name: "memory_remember".to_owned(),
         text: "Kept.".to_owned(),
         is_error: false,
+        reference: None,
     };
     let message = |role, content| crate::session::NewMessage { role, content, partial: false };
     let turn = TurnRecord {
@@ -354,7 +356,7 @@ async fn calls_left_open_by_a_crash_get_results_and_do_not_run_again() {
         message(Role::Assistant, ["a", "b", "c", "d", "e"].map(call).to_vec()),
         message(Role::Tool, vec![answered]),
     ];
-    sessions.journal(crate::session::Entry { turn, messages, events: vec![] }).await.unwrap();
+    sessions.journal(crate::session::Entry { turn, results: vec![], messages, events: vec![] }).await.unwrap();
     stage.harness.resume().await.unwrap();
     let ended_turn = stage.harness.wait(&crate::session::id_text(&[9; 16]), None).await.unwrap();
     assert_eq!(ended(&ended_turn), as_ended(TurnStatus::Interrupted, TerminationReason::Interrupted));

@@ -3,8 +3,10 @@
 //! Must not know: the loop; how memories are kept.
 
 use super::memories::Memories;
+use super::results;
 use crate::caller::Caller;
 use crate::limits;
+use crate::session::Sessions;
 use crate::tool::{ScriptedTools, SideEffect, ToolResult, ToolSpec, schema};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -43,6 +45,7 @@ fn built_in() -> Vec<ToolSpec> {
             side_effect: SideEffect::None,
             idempotent: true,
             polls: false,
+            own_budget: true,
             key_fields: Vec::new(),
             timeout,
         },
@@ -63,9 +66,11 @@ fn built_in() -> Vec<ToolSpec> {
             side_effect: SideEffect::Write,
             idempotent: true,
             polls: false,
+            own_budget: true,
             key_fields: Vec::new(),
             timeout,
         },
+        results::spec(),
     ]
 }
 
@@ -74,6 +79,9 @@ fn built_in() -> Vec<ToolSpec> {
 pub(super) struct ToolContext {
     pub memories: Arc<dyn Memories>,
     pub scripted: Arc<ScriptedTools>,
+    pub sessions: Sessions,
+    /// The session's key.
+    pub session: u64,
     pub caller: Caller,
     pub session_id: String,
     pub turn_id: String,
@@ -101,6 +109,7 @@ pub(super) async fn run(
         match name.as_str() {
             "memory_recall" => recall(&context, &arguments).await,
             "memory_remember" => remember(&context, &call_id, &arguments).await,
+            "result_read" => results::read(&context, &arguments).await,
             other => context.scripted.run(other, &arguments).await.unwrap_or_else(|| ToolResult::error("No such tool.")),
         }
     };

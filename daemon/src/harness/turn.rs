@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a decision is made, who follows the session, which turn comes next.
 
+use super::aside::{self, Origin, Read};
 use super::clean::clean_text;
 use super::tools::{self, ToolContext};
 use super::{Inner, prompt};
@@ -9,7 +10,7 @@ use crate::agent::{Cause, Effect, Event, PlannedCall, StepConfig, StepState, Syn
 use crate::limits;
 use crate::model::{ChatMessage, ErrorClass, Provider};
 use crate::session::context::{Budget, Parts};
-use crate::session::{Entry, NewEvent, NewMessage, SessionError};
+use crate::session::{Entry, NewEvent, NewMessage, NewResult, SessionError, reference};
 use crate::tool::{SideEffect, ToolResult, ToolSpec};
 use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
@@ -46,6 +47,8 @@ pub(super) struct Run {
     pub names: HashMap<String, String>,
     pub items: u32,
     results: HashMap<String, String>,
+    /// The number of the next text that is set aside.
+    next_result: u64,
 }
 
 /// What a new run is made of.
@@ -58,6 +61,8 @@ pub(super) struct Setup {
     pub turn_id: String,
     pub tools: ToolContext,
     pub history: Vec<ChatMessage>,
+    /// The number of the next text that is set aside.
+    pub next_result: u64,
     pub cancel: CancellationToken,
 }
 
@@ -96,6 +101,7 @@ impl Run {
             names: HashMap::new(),
             items: 0,
             results: HashMap::new(),
+            next_result: setup.next_result,
         }
     }
 
@@ -140,18 +146,33 @@ impl Run {
     /// The input becomes a message, the turn runs, memory is recalled.
     async fn begin(&mut self) -> Result<(), SessionError> {
         let content: Vec<ContentBlock> = serde_json::from_str(&self.turn.input_json).unwrap_or_default();
+        let (content, stored) = self.set_input_aside(content);
         let texts = content.iter().filter_map(|block| match block {
-            ContentBlock::Text { text } => Some(text.as_str()),
+            ContentBlock::Text { text } | ContentBlock::Stored { text, .. } => Some(text.as_str()),
             _ => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         self.turn.input_json.clear();
         self.turn.status = turn_status_code(TurnStatus::Running);
         let said = NewMessage { role: Role::User, content, partial: false };
-        self.journal(vec![said], vec![NewEvent::TurnStarted]).await?;
+        self.journal_with(stored, vec![said], vec![NewEvent::TurnStarted]).await?;
         self.parts.memory = self.recall(&text).await;
         self.parts.turn.push(ChatMessage::User(text));
         Ok(())
+    }
+
+    /// Long blocks of what was said, set aside.
+    fn set_input_aside(&mut self, content: Vec<ContentBlock>) -> (Vec<ContentBlock>, Vec<NewResult>) {
+        let mut stored = Vec::new();
+        let blocks = content.into_iter().map(|block| {
+            let ContentBlock::Text { text } = &block else { return block };
+            let Some(read) = aside::of_input(text, self.next_result) else { return block };
+            let reference = reference(&self.session_id, self.next_result);
+            self.next_result += 1;
+            stored.extend(read.stored);
+            ContentBlock::Stored { text: read.text, reference }
+        });
+        (blocks.collect(), stored)
     }
 
     /// The next result of a call, or what ends the waiting.
@@ -197,19 +218,41 @@ impl Run {
                 (prompt::synthetic(&synthetic, &known, first), is_error)
             }
         };
-        let text = clean_text(text);
         let name = self.names.get(&call_id).cloned().unwrap_or_default();
-        let block = ContentBlock::ToolResult { call_id: call_id.clone(), name: name.clone(), text: text.clone(), is_error };
+        let read = self.read_of(text, &call_id, &name, is_error).await;
+        let reference = read.stored.as_ref().map(|stored| reference(&self.session_id, stored.number));
+        let text = read.text;
+        let block =
+            ContentBlock::ToolResult { call_id: call_id.clone(), name: name.clone(), text: text.clone(), is_error, reference };
         let item_id = self.next_item();
         let kind = ItemKind::ToolResult;
         let events = vec![
             NewEvent::ItemStarted { item_id: item_id.clone(), kind },
             NewEvent::ItemCompleted { item_id, kind, content: block.clone() },
         ];
-        self.journal(vec![NewMessage { role: Role::Tool, content: vec![block], partial: false }], events).await?;
+        let message = NewMessage { role: Role::Tool, content: vec![block], partial: false };
+        self.journal_with(read.stored.into_iter().collect(), vec![message], events).await?;
         self.results.insert(call_id.clone(), text.clone());
         self.parts.turn.push(ChatMessage::ToolResult { call_id, name, text });
         Ok(())
+    }
+
+    /// What the model reads of a result. Long ones are gone through on a thread for blocking work.
+    async fn read_of(&mut self, text: String, call_id: &str, name: &str, is_error: bool) -> Read {
+        let spec = self.specs.iter().find(|spec| spec.name == name);
+        let keeps_budget = spec.is_none_or(|spec| spec.own_budget);
+        let key_fields = spec.map(|spec| spec.key_fields.clone()).unwrap_or_default();
+        let origin = Origin { call_id: call_id.to_owned(), tool: name.to_owned(), is_error, key_fields };
+        let number = self.next_result;
+        let work = move || {
+            let text = clean_text(text);
+            if keeps_budget { Read { text, stored: None } } else { aside::of_result(text, origin, number) }
+        };
+        let read = tokio::task::spawn_blocking(work).await;
+        let read = read
+            .unwrap_or_else(|_| Read { text: "The result could not be read by a fault of the daemon.".to_owned(), stored: None });
+        self.next_result += u64::from(read.stored.is_some());
+        read
     }
 
     /// Stores the end.
@@ -238,7 +281,17 @@ impl Run {
 
     /// Stores messages and events with the turn's row as it is.
     pub async fn journal(&self, messages: Vec<NewMessage>, events: Vec<NewEvent>) -> Result<(), SessionError> {
-        self.inner.sessions.journal(Entry { turn: self.turn.clone(), messages, events }).await
+        self.journal_with(Vec::new(), messages, events).await
+    }
+
+    /// The same with texts kept whole beside them.
+    async fn journal_with(
+        &self,
+        results: Vec<NewResult>,
+        messages: Vec<NewMessage>,
+        events: Vec<NewEvent>,
+    ) -> Result<(), SessionError> {
+        self.inner.sessions.journal(Entry { turn: self.turn.clone(), results, messages, events }).await
     }
 
     /// An item id, unique in the session.

@@ -129,7 +129,7 @@ impl Harness {
             input_json: String::new(),
             ..turn
         };
-        self.inner.sessions.journal(Entry { turn, messages, events: vec![NewEvent::TurnCompleted] }).await
+        self.inner.sessions.journal(Entry { turn, results: Vec::new(), messages, events: vec![NewEvent::TurnCompleted] }).await
     }
 
     /// `turn/wait`.
@@ -249,7 +249,10 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
     let mut reads = vec![space.clone()];
     reads.extend(session.also_read.iter().filter(|name| **name != space).cloned());
     let session_id = id_text(&session.id);
+    let next_result = inner.sessions.next_result(session.key)?;
     let tools = ToolContext {
+        sessions: inner.sessions.clone(),
+        session: session.key,
         memories: Arc::clone(&inner.memories),
         scripted: Arc::clone(&inner.settings.scripted_tools),
         caller: Caller { actor: active.actor, progress: None, cancel: active.cancel.clone(), answered: CancellationToken::new() },
@@ -260,7 +263,9 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
     };
     let history = load_history(&inner.sessions, session.key)?;
     let cancel = active.cancel;
-    Run::new(Setup { inner, provider, model: session.model, turn, session_id, turn_id, tools, history, cancel }).run().await
+    Run::new(Setup { inner, provider, model: session.model, turn, session_id, turn_id, tools, history, next_result, cancel })
+        .run()
+        .await
 }
 
 fn session_of(inner: &Inner, key: u64) -> Result<SessionRecord, SessionError> {

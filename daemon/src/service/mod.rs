@@ -9,6 +9,7 @@ pub mod error;
 pub mod memory;
 pub mod no_secret;
 pub mod reception;
+pub mod result;
 pub mod rights;
 pub mod session;
 pub mod store;
@@ -92,6 +93,7 @@ impl Service {
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             "embedder" => self.embedders.dispatch(method, params, caller).await,
             "session" => session::dispatch(&self.harness, method, params, &caller, connection).await,
+            "result" => result::dispatch(self.harness.sessions(), method, params).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }

@@ -6,7 +6,7 @@
 
 use crate::caller::Caller;
 use crate::memory::{Memory, MemoryError, Right};
-use crate::session::{SessionError, Sessions};
+use crate::session::{SessionError, Sessions, parse_reference};
 use Reach::*;
 use Right::{Manage, Read, Write};
 use serde_json::Value;
@@ -40,6 +40,8 @@ enum Reach {
     Session,
     /// The session of the turn `turnId`.
     Turn,
+    /// The session of the result that `ref` names.
+    Result,
     /// Every space there is.
     Every,
 }
@@ -95,6 +97,8 @@ const TABLE: &[Line] = &[
     ("session/messages", &[(Read, Session)]),
     ("session/attach", &[(Read, Session)]),
     ("session/detach", &[(Read, Session)]),
+    ("result/get", &[(Read, Result)]),
+    ("result/search", &[(Read, Result), (Read, Session)]),
     ("turn/start", &[(Read, Session), (Write, Session)]),
     ("turn/wait", &[(Read, Turn)]),
     ("turn/get", &[(Read, Turn)]),
@@ -105,6 +109,9 @@ const TABLE: &[Line] = &[
 pub fn has_line(method: &str) -> bool {
     TABLE.iter().any(|(name, _)| *name == method)
 }
+
+/// Whether a call may go on.
+type Permitted = std::result::Result<(), Box<Denied>>;
 
 /// A call that a rule forbids.
 pub struct Denied {
@@ -131,7 +138,7 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// `Denied`.
-    pub fn permit(&self, method: &str, params: &Value) -> Result<(), Box<Denied>> {
+    pub fn permit(&self, method: &str, params: &Value) -> Permitted {
         let Some((_, needs)) = TABLE.iter().find(|(name, _)| *name == method) else {
             let error = ErrorObject::new(ErrorKind::PolicyDenied, format!("{method} has no line in the table of rights"));
             return Err(Box::new(Denied { error, right: Manage, space: None }));
@@ -160,7 +167,7 @@ impl Asking<'_> {
         &self.caller.actor
     }
 
-    fn reach(&self, right: Right, reach: Reach, params: &Value) -> Result<(), Box<Denied>> {
+    fn reach(&self, right: Right, reach: Reach, params: &Value) -> Permitted {
         let text = |name: &str| params.get(name).and_then(Value::as_str);
         let space = || text("space").unwrap_or(DEFAULT_SPACE);
         let names = |list: Option<&Value>| -> Vec<String> {
@@ -190,6 +197,10 @@ impl Asking<'_> {
             Id(member) => text(member).map_or(Ok(()), |id| self.id(right, id, no_memory)),
             Ids(member) => self.ids(right, &names(params.get(member))),
             Conflict(member) => text(member).map_or(Ok(()), |id| self.id(right, id, |id| MemoryError::NoConflict { id })),
+            Result => text("ref").map_or(Ok(()), |reference| {
+                let session = parse_reference(reference).and_then(|(session, _)| self.sessions.find(session).ok());
+                session.map_or(Ok(()), |session| self.session(right, &session, "result", reference))
+            }),
             Session => text("sessionId").map_or(Ok(()), |id| match self.sessions.find(id) {
                 Ok(session) => self.session(right, &session, "session", id),
                 Err(SessionError::Ambiguous { candidates, .. }) => self.candidates(&candidates, "session", id),
@@ -206,12 +217,12 @@ impl Asking<'_> {
         }
     }
 
-    fn named(&self, right: Right, space: &str) -> Result<(), Box<Denied>> {
+    fn named(&self, right: Right, space: &str) -> Permitted {
         if self.memory.may_named(self.actor(), space, right) { Ok(()) } else { Err(denied(right, space.to_owned())) }
     }
 
     /// What is in a space: not there for who may not read it, forbidden to who may read and not write.
-    fn within(&self, right: Right, space: u32, gone: impl FnOnce() -> ErrorObject) -> Result<(), Box<Denied>> {
+    fn within(&self, right: Right, space: u32, gone: impl FnOnce() -> ErrorObject) -> Permitted {
         let (actor, name) = (self.actor(), self.memory.space_of(space));
         if !self.memory.may(actor, space, Read) {
             return Err(Box::new(Denied { error: gone(), right: Read, space: name }));
@@ -220,7 +231,7 @@ impl Asking<'_> {
     }
 
     /// Of several, the answer names the first that is not there for the caller, as if it were the verb's own.
-    fn ids(&self, right: Right, ids: &[String]) -> Result<(), Box<Denied>> {
+    fn ids(&self, right: Right, ids: &[String]) -> Permitted {
         let mut missing: Option<&String> = None;
         for id in ids {
             if self.memory.spaces_of_id(id).is_ok_and(|found| found.is_empty()) {
@@ -236,7 +247,7 @@ impl Asking<'_> {
         Ok(())
     }
 
-    fn id(&self, right: Right, id: &str, none: fn(String) -> MemoryError) -> Result<(), Box<Denied>> {
+    fn id(&self, right: Right, id: &str, none: fn(String) -> MemoryError) -> Permitted {
         let gone = || ErrorObject::from(none(id.trim().chars().take(64).collect()));
         let found = self.memory.spaces_of_id(id).unwrap_or_default();
         let (seen, hidden): (Vec<_>, Vec<_>) =
@@ -253,7 +264,7 @@ impl Asking<'_> {
         }
     }
 
-    fn session(&self, right: Right, session: &SessionRecord, what: &'static str, id: &str) -> Result<(), Box<Denied>> {
+    fn session(&self, right: Right, session: &SessionRecord, what: &'static str, id: &str) -> Permitted {
         let gone = || ErrorObject::from(SessionError::NotFound { what, id: id.chars().take(64).collect() });
         self.within(right, session.space, gone)?;
         let hidden = session.also_read.iter().find(|name| !self.memory.may_named(self.actor(), name, Read));
@@ -264,7 +275,7 @@ impl Asking<'_> {
     }
 
     /// A prefix that fits several sessions: as if those that may not be read were not there.
-    fn candidates(&self, ids: &[String], what: &'static str, prefix: &str) -> Result<(), Box<Denied>> {
+    fn candidates(&self, ids: &[String], what: &'static str, prefix: &str) -> Permitted {
         let seen = |id: &&String| self.sessions.find(id).is_ok_and(|session| self.session(Read, &session, what, id).is_ok());
         let candidates: Vec<String> = ids.iter().filter(seen).cloned().collect();
         if candidates.len() == ids.len() {

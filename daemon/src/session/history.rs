@@ -75,7 +75,7 @@ pub fn chat_messages(records: &[MessageRecord]) -> Vec<ChatMessage> {
 
 fn text_of(record: &MessageRecord) -> String {
     let texts = content(record).into_iter().filter_map(|block| match block {
-        ContentBlock::Text { text } => Some(text),
+        ContentBlock::Text { text } | ContentBlock::Stored { text, .. } => Some(text),
         _ => None,
     });
     texts.collect::<Vec<_>>().join("\n")
@@ -105,7 +105,7 @@ fn assistant(record: &MessageRecord) -> ChatMessage {
                 let companion = companions.remove(&call_id);
                 tool_calls.push(ToolCall { id: call_id, name, arguments, opaque: companion });
             }
-            ContentBlock::Thinking { .. } | ContentBlock::ToolResult { .. } => {}
+            ContentBlock::Thinking { .. } | ContentBlock::ToolResult { .. } | ContentBlock::Stored { .. } => {}
         }
     }
     if record.partial {
@@ -248,6 +248,7 @@ mod tests {
             name: "f".to_owned(),
             text: "r".to_owned(),
             is_error: false,
+            reference: None,
         };
         let records = [
             record(Role::Tool, &[result("z")]),

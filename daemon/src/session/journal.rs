@@ -3,7 +3,7 @@
 //! Must not know: why a turn does what it does.
 
 use super::rows::{id_bytes, id_text, wire_turn};
-use super::{SessionError, Sessions, TurnDetails};
+use super::{NewResult, SessionError, Sessions, TurnDetails};
 use crate::clock;
 use crate::idempotency::{Key, idempotent};
 use crate::store::{Direction, SessionReads, StoreError, WriteTx};
@@ -55,6 +55,8 @@ pub enum NewEvent {
 pub struct Entry {
     /// The turn's row after the step.
     pub turn: TurnRecord,
+    /// Texts kept whole beside them.
+    pub results: Vec<NewResult>,
     /// Messages, in order.
     pub messages: Vec<NewMessage>,
     /// Events, in order.
@@ -172,6 +174,7 @@ fn append(tx: &mut WriteTx, entry: &Entry) -> Result<Vec<Published>, SessionErro
         tx.put_message(session.key, &record)?;
         session.message_count += 1;
     }
+    super::results::put(tx, session.key, entry.turn.id, &entry.results)?;
     let mut turn = entry.turn.clone();
     if super::rows::is_ended(turn.status) {
         turn.ended_at_ms.get_or_insert(now_ms);

@@ -9,6 +9,7 @@ mod error;
 mod feed;
 mod history;
 mod journal;
+mod results;
 mod rows;
 mod verbs;
 
@@ -19,6 +20,7 @@ pub use history::{
     RESULT_UNKNOWN, assistant_blocks, call_block, chat_messages, load_history, open_calls, with_every_call_answered,
 };
 pub use journal::{Entry, NewEvent, NewMessage};
+pub use results::{NewResult, Page, parse_number, parse_reference, reference};
 pub use rows::{id_text, wire_turn};
 
 use crate::clock::SharedClock;

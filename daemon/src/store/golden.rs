@@ -203,6 +203,22 @@ fn lines() -> String {
     line(all, tables::SESSION_TURNS, &super::keys::session_turn(6, 8, &[2; 16]), &());
     let details = TurnDetailsRecord { details_json: "{\"taskKind\":\"question\"}".into() };
     line(all, tables::TURN_DETAILS, &[2; 16], &details);
+    let result = ResultRecord {
+        number: 1,
+        turn: [2; 16],
+        call_id: "a".into(),
+        tool: "dump".into(),
+        format: 1,
+        is_error: false,
+        chars: 2,
+        tokens: 3,
+        parts: 1,
+        brief: "b".into(),
+        created_at_ms: 4,
+    };
+    line(all, tables::RESULTS, &super::keys::u64_u64(6, 1), &result);
+    let part = ResultPartRecord { text: "[]".into() };
+    line(all, tables::RESULT_PARTS, &super::keys::u64_u64_u32(6, 1, 0), &part);
     let event = EventRecord { event_seq: 1, method: "turn/started".into(), params_json: "{}".into() };
     line(all, tables::EVENTS, &super::keys::u64_u64(6, 1), &event);
     line(all, Table { version: 1, ..tables::AUDIT }, &super::keys::u64(3), &first_audit());

@@ -39,6 +39,11 @@ pub(super) fn u64_u64(a: u64, b: u64) -> [u8; 16] {
     join(&[&a.to_be_bytes(), &b.to_be_bytes()])
 }
 
+/// (u64, u64, u32).
+pub(super) fn u64_u64_u32(a: u64, b: u64, c: u32) -> [u8; 20] {
+    join(&[&a.to_be_bytes(), &b.to_be_bytes(), &c.to_be_bytes()])
+}
+
 /// A u32, then 16 bytes.
 pub(super) fn u32_16(a: u32, b: &[u8; 16]) -> [u8; 20] {
     join(&[&a.to_be_bytes(), b])

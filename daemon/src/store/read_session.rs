@@ -8,7 +8,9 @@ use super::read::{ids_by_prefix, lost, part};
 use super::rows::{Direction, Rows};
 use super::tables;
 use std::ops::{Bound, RangeInclusive};
-use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnDetailsRecord, TurnRecord};
+use tiro_schema::record::{
+    EventRecord, MessageRecord, ResultPartRecord, ResultRecord, SessionRecord, TurnDetailsRecord, TurnRecord,
+};
 
 /// Reads of sessions. Every error is the disk's or `Damaged`.
 #[allow(clippy::missing_errors_doc)]
@@ -67,6 +69,31 @@ pub trait SessionReads: Rows + Sized {
     /// The turn with this id.
     fn turn(&self, id: &[u8; 16]) -> Result<Option<TurnRecord>, StoreError> {
         self.record(tables::TURNS, id)
+    }
+
+    /// At most `max` results of a session with numbers in the range, in the order asked for.
+    fn results(
+        &self,
+        session: u64,
+        numbers: RangeInclusive<u64>,
+        direction: Direction,
+        max: usize,
+    ) -> Result<Vec<ResultRecord>, StoreError> {
+        let (from, to) = (keys::u64_u64(session, *numbers.start()), keys::u64_u64(session, *numbers.end()));
+        let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::RESULTS, bounds, direction, max)?;
+        rows.iter().map(|(key, value)| self.unseal(tables::RESULTS, key, value)).collect()
+    }
+
+    /// One result of a session, without its text.
+    fn result(&self, session: u64, number: u64) -> Result<Option<ResultRecord>, StoreError> {
+        self.record(tables::RESULTS, &keys::u64_u64(session, number))
+    }
+
+    /// A part of a result's text.
+    fn result_part(&self, session: u64, number: u64, part: u32) -> Result<ResultPartRecord, StoreError> {
+        let key = keys::u64_u64_u32(session, number, part);
+        self.record(tables::RESULT_PARTS, &key)?.ok_or_else(|| lost(self, tables::RESULT_PARTS, &key))
     }
 
     /// What is told of a turn beside its row.

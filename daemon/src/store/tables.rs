@@ -112,6 +112,10 @@ tables! {
     SPACE_RULES = 61, "space_rules", 1;
     /// Turn id (16 bytes) → `TurnDetailsRecord`.
     TURN_DETAILS = 80, "turn_details", 1;
+    /// (session key u64, number u64) → `ResultRecord`.
+    RESULTS = 81, "results", 1;
+    /// (session key u64, number u64, part u32) → `ResultPartRecord`.
+    RESULT_PARTS = 82, "result_parts", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.

@@ -8,7 +8,9 @@ use super::rows::{Direction, Rows};
 use super::write_tx::WriteTx;
 use super::{keys, read::part, tables};
 use std::ops::Bound;
-use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnDetailsRecord, TurnRecord};
+use tiro_schema::record::{
+    EventRecord, MessageRecord, ResultPartRecord, ResultRecord, SessionRecord, TurnDetailsRecord, TurnRecord,
+};
 
 impl WriteTx {
     /// Writes a session's metadata.
@@ -58,6 +60,22 @@ impl WriteTx {
         self.put(tables::TURN_DETAILS, turn, details)
     }
 
+    /// Writes a result under its number.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_result(&mut self, session: u64, result: &ResultRecord) -> Result<(), StoreError> {
+        self.put(tables::RESULTS, &keys::u64_u64(session, result.number), result)
+    }
+
+    /// Writes a part of a result.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_result_part(&mut self, session: u64, number: u64, part: u32, text: &ResultPartRecord) -> Result<(), StoreError> {
+        self.put(tables::RESULT_PARTS, &keys::u64_u64_u32(session, number, part), text)
+    }
+
     /// Writes an event under its number.
     ///
     /// # Errors
@@ -81,9 +99,11 @@ impl WriteTx {
             self.take_out(tables::SESSION_TURNS, &place)?;
         }
         let (from, to) = (keys::u64_u64(key, 0), keys::u64_u64(key, u64::MAX));
-        for table in [tables::MESSAGES, tables::EVENTS] {
+        for table in [tables::MESSAGES, tables::EVENTS, tables::RESULTS] {
             self.take_out_range(table, (Bound::Included(&from[..]), Bound::Included(&to[..])), usize::MAX)?;
         }
+        let (from, to) = (keys::u64_u64_u32(key, 0, 0), keys::u64_u64_u32(key, u64::MAX, u32::MAX));
+        self.take_out_range(tables::RESULT_PARTS, (Bound::Included(&from[..]), Bound::Included(&to[..])), usize::MAX)?;
         self.take_out(tables::SESSION_SPACES, &keys::u32_u64(session.space, key))?;
         self.take_out(tables::SESSION_IDS, &session.id)?;
         self.take_out(tables::SESSIONS, &keys::u64(key))

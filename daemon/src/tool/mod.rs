@@ -2,9 +2,11 @@
 //!
 //! Must not know: what any tool does, sessions, memories, models.
 
+mod digest;
 pub mod schema;
 mod scripted;
 
+pub use digest::{Digest, Format, digest};
 pub use scripted::{ScriptedTools, ToolScriptError};
 
 use serde::Deserialize;
@@ -40,6 +42,8 @@ pub struct ToolSpec {
     pub idempotent: bool,
     /// Whether it is there to be asked again until something changes.
     pub polls: bool,
+    /// Whether its results keep to a budget of their own, and are read whole.
+    pub own_budget: bool,
     /// Members of a JSON result that are kept whatever is left out of it.
     pub key_fields: Vec<String>,
     /// How long a call may take.

@@ -109,6 +109,7 @@ impl ScriptedTools {
             side_effect: tool.side_effect,
             idempotent: tool.idempotent,
             polls: tool.polls,
+            own_budget: false,
             key_fields: tool.key_fields.clone(),
             timeout: Duration::from_millis(tool.timeout_ms.unwrap_or(limits::TOOL_CALL_MS_MAX)),
         };

@@ -96,6 +96,40 @@ pub struct TurnDetailsRecord {
     pub details_json: String,
 }
 
+/// A result of a tool, or text that a person pasted, kept whole apart from its message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// Number in its session, from 1.
+    pub number: u64,
+    /// Turn it belongs to.
+    pub turn: [u8; 16],
+    /// The call it answers; empty for what a person pasted.
+    pub call_id: String,
+    /// The tool; empty for what a person pasted.
+    pub tool: String,
+    /// 0 text, 1 JSON.
+    pub format: u8,
+    /// The tool failed.
+    pub is_error: bool,
+    /// Characters of the whole.
+    pub chars: u64,
+    /// Tokens of the whole, estimated.
+    pub tokens: u64,
+    /// Parts it lies in.
+    pub parts: u32,
+    /// One line about it.
+    pub brief: String,
+    /// When it was stored, Unix ms.
+    pub created_at_ms: i64,
+}
+
+/// A part of such a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultPartRecord {
+    /// The text.
+    pub text: String,
+}
+
 /// One durable event of a session. Its params are the wire's JSON, kept as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {

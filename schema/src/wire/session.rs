@@ -198,6 +198,17 @@ pub enum ContentBlock {
         text: String,
         /// True when the tool failed.
         is_error: bool,
+        /// Where the whole is kept, when `text` is not all of it.
+        #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+    },
+    /// Long text of a person that is kept whole apart.
+    Stored {
+        /// What the model reads of it.
+        text: String,
+        /// Where the whole is kept.
+        #[serde(rename = "ref")]
+        reference: String,
     },
 }
 

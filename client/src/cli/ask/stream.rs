@@ -81,7 +81,7 @@ impl<'a> Shown<'a> {
                 let mark = if is_error { "failed: " } else { "" };
                 self.notice(&event.item_id, &format!("<- {name}: {mark}{text}"))
             }
-            Some(ContentBlock::Thinking { .. }) | None => Ok(()),
+            Some(ContentBlock::Thinking { .. } | ContentBlock::Stored { .. }) | None => Ok(()),
         }
     }
 
