@@ -88,6 +88,25 @@ pub const MCP_PAGE_RESOURCES: u32 = 100;
 pub const MCP_RESOURCE_NAME_CHARS: usize = 60;
 /// Characters of a host's name, and of its version.
 pub const MCP_HOST_NAME_CHARS_MAX: usize = 48;
+/// Bytes of the token of the HTTP transport, at least.
+pub const MCP_TOKEN_BYTES_MIN: usize = 16;
+/// Bytes of that token, at most.
+pub const MCP_TOKEN_BYTES_MAX: usize = 512;
+/// Connections over HTTP at a time; further ones wait to be accepted.
+pub const MCP_HTTP_CONNECTIONS_MAX: usize = 64;
+/// Sessions of hosts of the older era over HTTP.
+pub const MCP_HTTP_SESSIONS_MAX: usize = 32;
+/// How long such a session may say nothing before it ends.
+pub const MCP_HTTP_SESSION_IDLE_MAX: Duration = Duration::from_secs(30 * 60);
+/// Bytes of the body of a request.
+pub const MCP_HTTP_BODY_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the head of a request.
+pub const MCP_HTTP_HEAD_BYTES_MAX: usize = 32 << 10;
+/// How long the head of a request may take, and a connection may stand idle.
+pub const MCP_HTTP_HEAD_MAX: Duration = Duration::from_secs(30);
+/// How long the body of a request and what answers it may take; a stream goes on after its first byte.
+pub const MCP_HTTP_REQUEST_MAX: Duration = Duration::from_secs(150);
+
 /// Bytes looked at to know the format of a stream.
 pub const IMPORT_LOOK_BYTES: usize = 64 << 10;
 /// Bytes of one conversation of an export, or of one line of a transcript.

@@ -6,6 +6,7 @@
 
 mod edge;
 mod handler;
+mod http;
 mod link;
 mod misfit;
 mod prompts;
@@ -13,9 +14,12 @@ mod resources;
 mod results;
 mod schemas;
 mod stdio;
+mod token;
 mod tools;
 mod watch;
 
 pub use handler::Memory;
+pub use http::HttpServer;
 pub use link::Links;
 pub use stdio::serve as serve_stdio;
+pub use token::{TOKEN_ENV, Token, TokenError};
