@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tiro_benches::corpus::Corpus;
 use tiro_benches::figures::{Samples, Table};
+use tiro_benches::mcp::Host;
 use tiro_benches::process::{Daemon, release_binaries};
 use tiro_benches::rpc::Client;
 use tiro_tests::inside::InsideDaemon;
@@ -55,6 +56,7 @@ fn main() -> Result<()> {
     let resident = daemon.resident_mib()?;
     table.row(&format!("resident at {large}"), &format!("{resident:.0} MiB"), "<= 300 MiB", resident <= 300.0);
     process_row(&mut table, &daemon, &corpus, large)?;
+    mcp_rows(&mut table, &mut daemon, &corpus, large)?;
 
     let started = start_after_kill(&mut daemon, &corpus, large)?;
     let text = format!("{:.2} s", started.as_secs_f64());
@@ -191,6 +193,38 @@ fn process_row(table: &mut Table, daemon: &Daemon, corpus: &Corpus, docs: usize)
     })?;
     let p50 = samples.p50();
     table.row("`tiro recall` as a process, daemon warm", &format!("p50 {p50:.1} ms"), "<= 15 ms", p50 <= 15.0);
+    Ok(())
+}
+
+fn mcp_rows(table: &mut Table, daemon: &mut Daemon, corpus: &Corpus, docs: usize) -> Result<()> {
+    let mut client = daemon.ready()?;
+    let mut host = Host::start(daemon)?;
+    let query = |i: usize| json!({"query": corpus.query((i * 7_919) % docs, i as u64), "limit": 10});
+    let mut over_mcp = Samples::default();
+    let over_socket = Samples::of(50, 500, |i| {
+        client.call("memory/recall", query(i))?;
+        Ok(())
+    })?;
+    for i in 0..550 {
+        let begun = Instant::now();
+        host.tool("memory_recall", query(i))?;
+        if i >= 50 {
+            over_mcp.push(begun.elapsed());
+        }
+    }
+    let added = over_mcp.p50() - over_socket.p50();
+    table.row(
+        "memory_recall through `tiro mcp serve`, over the socket's own time",
+        &format!("p50 {added:.2} ms"),
+        "<= 2 ms",
+        added <= 2.0,
+    );
+    let started = Samples::of(5, 60, |i| {
+        Host::start(daemon)?.tool("memory_recall", query(i))?;
+        Ok(())
+    })?;
+    let p50 = started.p50();
+    table.row("`tiro mcp serve`, start to the first recall, daemon warm", &format!("p50 {p50:.1} ms"), "<= 50 ms", p50 <= 50.0);
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 pub mod corpus;
 pub mod figures;
+pub mod mcp;
 pub mod process;
 pub mod recall;
 pub mod rpc;

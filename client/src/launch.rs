@@ -24,6 +24,8 @@ use tiro_schema::place::{Places, SocketRule};
 use tiro_schema::wire::{InitializeResult, ProgramInfo};
 use tokio::net::UnixStream;
 
+/// The environment variable with the token of `tiro mcp serve --http`.
+pub const MCP_TOKEN_ENV: &str = "TIRO_MCP_TOKEN";
 /// Exit code of `tirod` when the store is damaged.
 const DAMAGED: i32 = 3;
 /// Exit code of `tirod` when another daemon is there already.
@@ -367,6 +369,8 @@ pub fn program() -> Result<PathBuf, LaunchError> {
 /// The command that runs the daemon for these places, in this terminal.
 pub fn foreground(program: &Path, places: &Places) -> Command {
     let mut command = Command::new(program);
+    // A secret of this program's own, which the daemon has no use for.
+    command.env_remove(MCP_TOKEN_ENV);
     if let Some(home) = &places.home {
         command.env("TIRO_HOME", home);
     }

@@ -82,6 +82,10 @@ pub const MCP_SUBSCRIPTIONS_MAX: usize = 64;
 pub const MCP_LISTENS_MAX: usize = 16;
 /// Between two looks for changes while somebody is subscribed.
 pub const MCP_CHANGE_LOOK: Duration = Duration::from_millis(500);
+/// Tokens of the texts of one recall, where the host does not say.
+pub const MCP_RECALL_TOKENS: u32 = 8_000;
+/// Memories of one page of a list, where the host does not say.
+pub const MCP_LIST_ITEMS: u32 = 20;
 /// Resources of one page of a list.
 pub const MCP_PAGE_RESOURCES: u32 = 100;
 /// Characters of a memory's words that name its resource.

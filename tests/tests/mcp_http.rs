@@ -186,6 +186,13 @@ fn who_has_not_the_token_gets_nothing_and_the_token_is_in_no_command_line() {
     std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o640)).unwrap();
     let ran = tiro.run(&["mcp", "serve", "--http", "0", "--token-file", open.to_str().unwrap()]).exits(2);
     assert!(ran.stderr.contains("you, alone can read") && !ran.stderr.contains(TOKEN), "{}", ran.stderr);
+    // The daemon it starts is not told the token.
+    let named = Tiro::new().env("TIRO_MCP_TOKEN", TOKEN);
+    let (server, said) = Server::start(&named, &[]);
+    assert!(said.get("token").is_none());
+    server.stateless("test-host", "tools/call", json!({"name": "memory_list", "arguments": {}})).result();
+    let environment = std::fs::read_to_string(format!("/proc/{}/environ", named.daemon_pid().unwrap())).unwrap();
+    assert!(!environment.contains(TOKEN));
     let short = Tiro::at(tiro.home()).env("TIRO_MCP_TOKEN", "short");
     let ran = Ran::of(&["mcp"], short.command(&["mcp", "serve", "--http", "0"]).output().unwrap()).exits(2);
     assert!(ran.stderr.contains("16 to 512"), "{}", ran.stderr);

@@ -154,6 +154,57 @@ fn secrets_and_small_talk_are_refused_in_words_and_what_the_user_asked_for_is_ke
 
 // MCP-5
 #[test]
+fn the_rules_of_a_space_hold_for_a_host_by_the_name_it_gives_and_are_told() {
+    let tiro = Tiro::new();
+    tiro.ok(&["remember", "The vault is behind the painting.", "--space", "closed"]);
+    tiro.ok(&["space", "set", "closed", "--reader", "client:tiro", "--reader", "client:welcome", "--writer", "client:tiro"]);
+    let mut welcome = McpHost::open(&tiro, Era::Handshake, "welcome", &["--space", "closed"]);
+    let found = welcome.tool("memory_recall", json!({"query": "where is the vault?"}));
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    let mut stranger = McpHost::open(&tiro, Era::Stateless, "stranger", &["--space", "closed"]);
+    let id = found["hits"][0]["id"].clone();
+    for said in [
+        welcome.tool_error("memory_remember", json!({"text": "The vault was moved to Lyon.", "category": "event"})),
+        stranger.tool_error("memory_recall", json!({"query": "where is the vault?"})),
+        stranger.tool_error("memory_forget", json!({"ids": [id]})),
+    ] {
+        assert!(said.contains("What to do: ") && !said.contains("painting"), "{said}");
+    }
+    assert_eq!(tiro.json(&["list", "--space", "closed"])["items"].as_array().unwrap().len(), 1);
+}
+
+// MCP-5
+#[test]
+fn an_answer_is_short_unless_more_is_asked_for() {
+    let tiro = Tiro::new();
+    let mut host = McpHost::open(&tiro, Era::Handshake, "test-host", &[]);
+    // Other things, without which words that stand everywhere say nothing.
+    for n in 0..60 {
+        let (thing, place) =
+            (["kettle", "ladder", "piano", "carpet", "lamp"][n % 5], ["attic", "cellar", "garden", "hall"][n % 4]);
+        host.tool("memory_remember", json!({"text": format!("Invoice {n}: a {thing} for the {place}."), "explicit": true}));
+    }
+    for n in 0..25 {
+        let text = format!(
+            "The logbook of ship number {n} tells this. {}",
+            format!("Day after day ship {n} met wind and rain. ").repeat(60)
+        );
+        host.tool("memory_remember", json!({"text": text, "category": "event", "explicit": true}));
+    }
+    let found = host.tool("memory_recall", json!({"query": "what do the logbooks of the ships tell?", "limit": 25}));
+    let hits = found["hits"].as_array().unwrap().len();
+    assert!((1..25).contains(&hits) && found["overBudget"].as_u64().unwrap() > 0, "{hits} hits, {}", found["overBudget"]);
+    let more = host
+        .tool("memory_recall", json!({"query": "what do the logbooks of the ships tell?", "limit": 25, "tokenBudget": 100_000}));
+    assert!(more["hits"].as_array().unwrap().len() > hits);
+    let page = host.tool("memory_list", json!({}));
+    assert_eq!(page["items"].as_array().unwrap().len(), 20);
+    let rest = host.tool("memory_list", json!({"cursor": page["nextCursor"], "limit": 500}));
+    assert_eq!(rest["items"].as_array().unwrap().len(), 65);
+}
+
+// MCP-5
+#[test]
 fn resources_are_listed_read_and_watched_in_either_era() {
     let tiro = Tiro::new();
     for era in ERAS {

@@ -3,10 +3,12 @@
 //! Must not know: the protocol.
 
 use super::{Exit, Failure, Outcome, Shell};
-use crate::mcp::{HttpServer, Links, Memory, TOKEN_ENV, Token, serve_stdio};
+use crate::launch::MCP_TOKEN_ENV;
+use crate::mcp::{HttpServer, Links, Memory, Token, serve_stdio};
 use crate::workspace;
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -70,8 +72,8 @@ async fn serve(shell: &Shell, args: ServeArgs) -> Outcome {
     let spaces = spaces(shell)?;
     let links = Arc::new(Links::new(shell.places()?));
     if let Some(address) = args.http {
-        let token = Token::find(args.token_file.as_deref(), std::env::var(TOKEN_ENV).ok()).map_err(|error| {
-            Failure::usage(error.to_string()).hint(format!("put it in a file of mode 0600 (--token-file), or in {TOKEN_ENV}"))
+        let token = Token::find(args.token_file.as_deref(), std::env::var(MCP_TOKEN_ENV).ok()).map_err(|error| {
+            Failure::usage(error.to_string()).hint(format!("put it in a file of mode 0600 (--token-file), or in {MCP_TOKEN_ENV}"))
         })?;
         let server = HttpServer::listen(address, token.clone()).await.map_err(|error| {
             Failure::failed(format!("cannot listen at {address}: {error}")).hint("another port: tiro mcp serve --http PORT")
@@ -86,6 +88,11 @@ async fn serve(shell: &Shell, args: ServeArgs) -> Outcome {
         let handler = move || Memory::new(Arc::clone(&links), spaces.clone(), ends.child_token());
         server.serve(handler, gone).await;
         return Ok(Exit::Done);
+    }
+    if std::io::stdin().is_terminal() {
+        shell.note(
+            "waiting for a host of the Model Context Protocol on standard input; hosts start this by themselves (docs/mcp.md)",
+        );
     }
     let memory = Memory::new(links, spaces, CancellationToken::new());
     serve_stdio(memory).await.map_err(|error| Failure::failed(format!("the host cannot be served: {error}")))?;

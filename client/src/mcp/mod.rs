@@ -22,4 +22,4 @@ pub use handler::Memory;
 pub use http::HttpServer;
 pub use link::Links;
 pub use stdio::serve as serve_stdio;
-pub use token::{TOKEN_ENV, Token, TokenError};
+pub use token::{Token, TokenError};

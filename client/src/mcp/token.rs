@@ -9,9 +9,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The environment variable.
-pub const TOKEN_ENV: &str = "TIRO_MCP_TOKEN";
-
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {

@@ -6,6 +6,7 @@
 use super::handler::Memory;
 use super::link::Link;
 use super::{results, schemas};
+use crate::limits::{MCP_LIST_ITEMS, MCP_RECALL_TOKENS};
 use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
@@ -45,7 +46,8 @@ const RECALL: Entry = Entry {
     title: "Recall memories",
     description: "Find what is remembered about a question, by words and by meaning, in any language. Ask before you answer anything \
                   that earlier conversations may have settled: who the user is, how they like things, names, decisions, dates. Each hit \
-                  comes with its date, source and strength; no hits means that nothing relevant is known.",
+                  comes with its date, source and strength; no hits means that nothing relevant is known. overBudget counts hits left out \
+                  for their length (8000 tokens together, unless tokenBudget says otherwise).",
     method: "memory/recall",
     takes: &["query", "limit", "filter", "asOf", "validAt", "tokenBudget"],
     needs: &["query"],
@@ -150,7 +152,7 @@ const FORGET: Entry = Entry {
 const LIST: Entry = Entry {
     name: "memory_list",
     title: "List memories",
-    description: "Memories page by page, newest first; with text, only those that contain it. To find what fits a question use \
+    description: "Memories page by page (20, unless limit says otherwise), newest first; with text, only those that contain it. To find what fits a question use \
                   memory_recall.",
     method: "memory/list",
     takes: &["text", "filter", "order", "limit", "cursor"],
@@ -217,9 +219,14 @@ impl Entry {
         }
         let mut params = arguments;
         match self.method {
-            "memory/recall" | "memory/context" => memory.read_in(&mut params),
+            "memory/recall" => {
+                memory.read_in(&mut params);
+                given_or(&mut params, "tokenBudget", MCP_RECALL_TOKENS);
+            }
+            "memory/context" => memory.read_in(&mut params),
             "memory/list" => {
                 params.insert("space".to_owned(), json!(memory.space()));
+                given_or(&mut params, "limit", MCP_LIST_ITEMS);
             }
             "memory/remember" => {
                 params.insert("space".to_owned(), json!(memory.space()));
@@ -248,6 +255,13 @@ impl Entry {
         }
         results::shorten(&mut value);
         results::done(if self.tells { results::with_note(value) } else { value })
+    }
+}
+
+/// What a caller left open. A model reads all it gets, so an answer is kept short unless more is asked for.
+fn given_or(params: &mut Map<String, Value>, name: &str, otherwise: u32) {
+    if params.get(name).is_none_or(Value::is_null) {
+        params.insert(name.to_owned(), json!(otherwise));
     }
 }
 
