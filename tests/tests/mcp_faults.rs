@@ -139,7 +139,9 @@ fn answers_that_are_on_their_way_when_the_host_closes_its_end_are_written() {
 fn broken_lines_are_told_and_the_next_one_is_answered() {
     let tiro = Tiro::new();
     let mut host = McpHost::start(&tiro, &[]);
-    // Notifications and answers of nothing, before the first request.
+    // A byte order mark, notifications and answers of nothing, before the first request.
+    host.send_bytes(b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n");
+    assert_eq!(host.message(), json!({"jsonrpc": "2.0", "id": 8, "result": {}}));
     host.send_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":9}}\n");
     host.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\n\n\r\n");
     host.begin(Era::Handshake, "test-host");

@@ -21,6 +21,9 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+/// Some hosts' pipes begin with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Requests that are not answered yet.
 #[derive(Default)]
 struct Unanswered {
@@ -116,7 +119,7 @@ impl<R: AsyncRead + Unpin + Send> Edge<R> {
 
     /// Makes a message of the line that was read; an error to tell where it is none.
     fn parse(&mut self) -> Result<Option<ClientJsonRpcMessage>, Wrong> {
-        let line = self.line.trim_ascii();
+        let line = self.line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
         }
