@@ -492,6 +492,43 @@ pub const BACKUP_COMMIT_BYTES: usize = 8 << 20;
 /// Time between looks at whether a backup is due, in ms.
 pub const BACKUP_LOOK_MS: u64 = 10 * 60 * 1_000;
 
+/// Rounds in which a rewriting of the store copies what was written meanwhile, before writes wait for the last of it.
+pub const REWRITE_ROUNDS_MAX: usize = 16;
+/// Rows with which that is left to the last round.
+pub const REWRITE_LAST_ROWS: usize = 64;
+/// Bytes of keys touched by writes that a rewriting holds; beyond, it is put off.
+pub const REWRITE_TOUCHED_BYTES_MAX: usize = 64 << 20;
+/// Time that a rewritten file waits for a moment without reads to take its place, in ms.
+pub const SWAP_WAIT_MS_MAX: u64 = 2_000;
+/// Memories whose rows a purge takes out in one transaction.
+pub const PURGE_STEP_MEMORIES: usize = 128;
+/// Messages or events that a purge reads, or changes, in one step.
+pub const PURGE_STEP_SPOKEN: usize = 64;
+/// Rows a purge looks at in one step of a walk through a table.
+pub const PURGE_STEP_ROWS: usize = 1_024;
+/// Purges among which those are looked for that are not over, the newest.
+pub const PURGE_OPEN_MAX: usize = 256;
+/// Fewest bytes of a text that is looked for in every file: a shorter one stands everywhere by chance.
+pub const ABSENT_BYTES_MIN: usize = 4;
+/// Versions of a memory whose texts are looked for at once.
+pub const ABSENT_TEXTS_MAX: usize = 64;
+/// Bytes of a file read at once in such a search.
+pub const ABSENT_READ_BYTES: usize = 1 << 20;
+/// Files that such a search reads.
+pub const ABSENT_FILES_MAX: usize = 100_000;
+/// Places that it names.
+pub const ABSENT_PLACES_MAX: usize = 100;
+/// How far it counts in one file.
+pub const ABSENT_COUNT_MAX: u64 = 1_000;
+/// Receipts of purges that are kept, the newest.
+pub const PURGE_RECEIPTS_MAX: u64 = 10_000;
+/// Time from the start to the first look at what can be purged, in ms.
+pub const PURGE_FIRST_LOOK_MS: u64 = 5_000;
+/// Time between two looks, in ms.
+pub const PURGE_LOOK_MS: u64 = 10 * 60 * 1_000;
+/// Time between two purges by the daemon itself, in ms: each rewrites the store.
+pub const PURGE_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
+
 // Sessions.
 
 /// Bytes of a session's title, and of a model's name.

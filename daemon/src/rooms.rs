@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::embedders::{self, Choices};
 use crate::harness::{AgentSettings, Discovery, Harness, ModelSlot};
 use crate::limits::{AUDIT_ROWS_DEFAULT, AUDIT_ROWS_MIN};
-use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions};
+use crate::memory::{DecaySettings, Memory, MemoryError, MemoryOptions, PurgeJob};
 use crate::model::discover::{ModelConfig, usual_probes};
 use crate::model::{ApiKey, Reranker, ScriptedReranker};
 use crate::run::Seams;
@@ -84,6 +84,7 @@ pub struct Rooms {
     store: Store,
     memory: Memory,
     upkeep: Upkeep,
+    purge: PurgeJob,
 }
 
 impl Rooms {
@@ -124,19 +125,22 @@ impl Rooms {
             model: section.model.clone(),
         };
         let table = (embedder.model_id().to_owned(), u32::try_from(embedder.dimension()).unwrap_or(u32::MAX));
+        let folders = vec![config.places.data_dir.clone(), config.places.state_dir.clone()];
+        let purge = PurgeJob::start(memory.clone(), runtime.clone()).map_err(RoomsError::Upkeep)?;
         let service = Arc::new(Service {
             store: store.clone(),
             memory: memory.clone(),
             harness,
-            care: StoreCare::new(store.clone(), memory.clone()),
+            care: StoreCare::new(store.clone(), memory.clone(), folders),
             embedders: Embedders::new((memory.clone(), store.clone()), shelf, Arc::new(choices), chosen, table),
             embedder: embedder.model_id().to_owned(),
         });
-        Ok(Rooms { service, store, memory, upkeep })
+        Ok(Rooms { service, store, memory, upkeep, purge })
     }
 
     /// Closes them all: what is derived first, the store last. Blocks.
     pub fn close(self) {
+        drop(self.purge);
         drop(self.upkeep);
         self.memory.close();
         if let Err(error) = self.store.close() {

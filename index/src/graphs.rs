@@ -247,6 +247,22 @@ impl Graphs {
         }
     }
 
+    /// Gives up every graph, in use and saved, so that none holds vectors that were taken out; they are built anew.
+    pub(crate) fn give_up(dir: &Path, work: &Work) -> std::io::Result<()> {
+        let dropped: Vec<Arc<Graph>> = {
+            let mut state = work.state.write();
+            state.spaces.values_mut().filter_map(|space| space.approximate.give_up()).collect()
+        };
+        drop(dropped);
+        for entry in fs::read_dir(dir)?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(SAVED) {
+                remove(&entry.path())?;
+            }
+        }
+        work.nudge();
+        Ok(())
+    }
+
     fn saved(&self, number: u32) -> Option<PathBuf> {
         Some(self.dir.join(format!("{SAVED}{number}"))).filter(|folder| fs::symlink_metadata(folder).is_ok())
     }

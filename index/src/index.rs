@@ -4,8 +4,8 @@
 use crate::document::Change;
 use crate::error::{IndexError, Result};
 use crate::graphs::Graphs;
-use crate::lexical::{Indexer, Running, Work, open_and_reconcile};
-use crate::limits::{FLUSH_WAIT_MS, GRAPH_VECTORS_MAX, GRAPH_VECTORS_NEVER};
+use crate::lexical::{Indexer, Running, Work, open_and_reconcile, stored};
+use crate::limits::{FLUSH_WAIT_MS, GRAPH_VECTORS_MAX, GRAPH_VECTORS_NEVER, PURGE_WAIT_MS};
 use crate::query::Query;
 use crate::result::SearchResult;
 use crate::search::{self, AskedModel, Context};
@@ -292,6 +292,35 @@ impl Index {
         snapshot::write(&self.dir, &self.work.identity, &self.work.state)
             .map(|_| ())
             .map_err(|error| IndexError::Snapshot(error.to_string()))
+    }
+
+    /// Shows what the compressed files of the full-text index hold, and its terms; `show` answers whether to go on.
+    ///
+    /// # Errors
+    /// [`IndexError::Lexical`] when they cannot be read.
+    pub fn stored(&self, show: &mut dyn FnMut(&[u8]) -> bool) -> Result<()> {
+        stored(&self.work.dir, show).map_err(IndexError::Lexical)
+    }
+
+    /// Leaves nothing on disk of what was taken out: segments of the full-text index with deleted documents are merged and their files
+    /// deleted. Searches go on. Blocks.
+    ///
+    /// # Errors
+    /// As [`Index::flush`].
+    pub fn purge_lexical(&self) -> Result<()> {
+        self.work.purge(Duration::from_millis(PURGE_WAIT_MS)).map_err(|reason| match reason {
+            Some(reason) => IndexError::Lexical(reason),
+            None => IndexError::TimedOut(PURGE_WAIT_MS),
+        })
+    }
+
+    /// The same of vectors: graphs are given up, to be built anew, and a snapshot takes the place of the ones before. Blocks.
+    ///
+    /// # Errors
+    /// [`IndexError::Snapshot`].
+    pub fn purge_vectors(&self) -> Result<()> {
+        Graphs::give_up(&self.dir, &self.work).map_err(|error| IndexError::Snapshot(error.to_string()))?;
+        self.snapshot()
     }
 
     /// Clean stop: flush, snapshot, end of the thread. Searches still work afterwards; changes no longer reach the disk.

@@ -39,6 +39,8 @@ pub const LEXICAL_IDLE_MS: u64 = 20_000;
 pub const LEXICAL_SAMPLE_DOCUMENTS: usize = 64;
 /// Longest wait for a flush, milliseconds.
 pub const FLUSH_WAIT_MS: u64 = 120_000;
+/// Time that a purge of the full-text index may take, in ms: all of it may have to be merged.
+pub const PURGE_WAIT_MS: u64 = 30 * 60 * 1_000;
 /// Eligible documents of a space up to which every one is scored from memory, without the full-text index.
 pub const DIRECT_DOCUMENTS_MAX: usize = 2_000;
 /// Bytes of a speaker's name that are read for the token questions name them by.

@@ -4,7 +4,7 @@
 
 use super::filter::FilterArgs;
 use super::shell::{Daemon, fresh_key};
-use super::{Exit, Failure, Outcome, Shell, input};
+use super::{Exit, Failure, Outcome, Shell, input, progress, purge};
 use crate::limits::FORGET_PAGES_MAX;
 use crate::render::{Style, size, time};
 use clap::Args;
@@ -16,12 +16,14 @@ Examples:
   tiro forget 3f2a9c1d
   tiro forget --from-session chat-17 --dry-run
   tiro forget -t scratch --space work --yes
+  tiro forget 3f2a9c1d --purge
   tiro forget -t scratch --yes --json | jq -r '.ids[]' | tiro undo -      (takes it back)";
 
 /// Hide memories everywhere at once
 ///
 /// By ids, or by filter flags in one space. What a filter fits is counted and confirmed first; --yes goes ahead, and is
 /// needed where nobody can be asked (a pipe, a script, --json). What is forgotten is found by nothing any more; until the time shown `tiro undo ID` brings it back.
+/// Seven days later, or at once with --purge, it is taken out of every file.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ForgetArgs {
@@ -33,6 +35,9 @@ pub struct ForgetArgs {
     /// Only count
     #[arg(long)]
     dry_run: bool,
+    /// Take them out of every file too, now: nothing brings them back. IDs may then be of forgotten memories
+    #[arg(long)]
+    purge: bool,
     /// Go ahead without asking
     #[arg(long, short)]
     yes: bool,
@@ -41,7 +46,12 @@ pub struct ForgetArgs {
 /// Runs the command.
 pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
     let filter = args.filter.to_filter();
-    let mut params = ForgetParams { dry_run: args.dry_run.then_some(true), key: fresh_key(), ..ForgetParams::default() };
+    let mut params = ForgetParams {
+        dry_run: args.dry_run.then_some(true),
+        purge: args.purge.then_some(true),
+        key: fresh_key(),
+        ..ForgetParams::default()
+    };
     match (args.ids.is_empty(), filter) {
         (false, None) => params.ids = Some(input::ids(&args.ids)?),
         (true, Some(filter)) => {
@@ -54,12 +64,15 @@ pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
         }
     }
     let mut daemon = shell.daemon().await?;
-    if params.filter.is_some() && !args.dry_run && !args.yes {
+    if params.filter.is_some() && !args.dry_run && !args.yes && !args.purge {
         let space = params.space.clone().unwrap_or_default();
         let count = count(&mut daemon, &params).await?;
         if count > 0 && !input::agreed(shell, false, &format!("forget {} of {space}?", memories(count)))? {
             return Ok(Exit::Failed);
         }
+    }
+    if args.purge && !args.dry_run {
+        return for_good(shell, &mut daemon, &params, args.yes).await;
     }
     if params.filter.is_none() || args.dry_run {
         let result: ForgetResult = daemon.call("memory/forget", &params).await?;
@@ -68,6 +81,23 @@ pub async fn run(shell: &Shell, args: ForgetArgs) -> Outcome {
     let counting = ForgetParams { dry_run: Some(true), key: None, ..params.clone() };
     let result = in_pages(&mut daemon, "memory/forget", &counting, &params).await?;
     tell(shell, &result, false)
+}
+
+/// Forgets and purges, in one call: there is nothing to bring back by its id.
+async fn for_good(shell: &Shell, daemon: &mut Daemon, params: &ForgetParams, yes: bool) -> Outcome {
+    let count = count(daemon, params).await?;
+    if count > 0 && !input::agreed(shell, yes, &format!("forget {} for good? nothing brings them back", memories(count)))? {
+        return Ok(Exit::Failed);
+    }
+    let result: ForgetResult = progress::call(shell, daemon, "memory/forget", params, "purging").await?;
+    shell.answer(&result, |result, style| {
+        result.receipt.as_ref().map_or_else(String::new, |receipt| purge::told(receipt, style))
+    })?;
+    if result.count == 0 {
+        shell.note("nothing found");
+        return Ok(Exit::NothingFound);
+    }
+    Ok(purge::exit(result.receipt.as_ref()))
 }
 
 /// Forgets all that a call fits, so that every id is known and can be brought back: one answer lists only its first ids. While more
@@ -111,6 +141,7 @@ fn join(before: Option<ForgetResult>, page: ForgetResult) -> ForgetResult {
     let Some(mut all) = before else { return page };
     all.count += page.count;
     all.ids.extend(page.ids);
+    all.derived.extend(page.derived);
     all.seq = page.seq;
     all
 }
@@ -180,7 +211,11 @@ fn sentence(result: &ForgetResult, dry_run: bool, style: &Style) -> String {
         .undo_until
         .as_ref()
         .map_or_else(String::new, |at| format!("; until {} tiro undo brings them back", time::minute(at, style)));
-    format!("forgot {memories}{until}\n")
+    let derived = match result.derived.as_slice() {
+        [] => String::new(),
+        ids => format!("; what was merged from them and others stays: {}", ids.join(" ")),
+    };
+    format!("forgot {memories}{until}{derived}\n")
 }
 
 /// Ids that are shown as one command.
@@ -199,6 +234,8 @@ mod tests {
             ids: vec![format!("{n}-a"), format!("{n}-b")],
             seq: format!("1-{n}"),
             undo_until: Some(Timestamp(format!("2026-03-1{n}T12:00:00.000Z"))),
+            receipt: None,
+            derived: Vec::new(),
         };
         let all = join(Some(join(None, page(1))), page(2));
         assert_eq!((all.count, all.ids.len(), all.seq.as_str()), (4, 4, "1-2"));
@@ -209,7 +246,14 @@ mod tests {
     fn the_answer_says_until_when_and_how_it_can_be_undone() {
         let at = Timestamp("2026-03-12T12:00:00.000Z".into());
         let terminal = Style { terminal: true, colour: false, width: 80 };
-        let mut result = ForgetResult { count: 1, ids: vec!["3f2a9c1d-1".into()], seq: "1-2".into(), undo_until: Some(at) };
+        let mut result = ForgetResult {
+            count: 1,
+            ids: vec!["3f2a9c1d-1".into()],
+            seq: "1-2".into(),
+            undo_until: Some(at),
+            receipt: None,
+            derived: Vec::new(),
+        };
         let shown = said(&result, false, &terminal);
         assert!(shown.contains("forgot 1 memory; until 2026-03-1"), "{shown}");
         assert!(shown.contains("tiro undo 3f2a9c1d-1"));

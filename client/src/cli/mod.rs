@@ -28,6 +28,7 @@ mod merge;
 mod model;
 mod pin;
 mod progress;
+mod purge;
 mod recall;
 mod remember;
 mod session;

@@ -1,7 +1,8 @@
-//! `tiro store`: verify, back up, restore and rebuild.
+//! `tiro store`: verify, back up, restore and rebuild; `purge.rs` has the rest.
 //!
 //! Must not know: files or formats.
 
+use super::purge::{self, PurgeArgs, ReceiptsArgs};
 use super::{Exit, Failure, Outcome, Shell, input, progress};
 use crate::launch;
 use crate::limits::{PROBE_MAX, STOP_MAX};
@@ -10,26 +11,35 @@ use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
-use tiro_schema::wire::store::{BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
+use tiro_schema::wire::store::{BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyParams, VerifyResult};
 
 /// What to do about an index that does not match its store.
 pub const REBUILD: &str = "tiro store rebuild makes it anew";
 
-/// Check, back up, restore and rebuild the store
+/// Check, back up, restore, rebuild and purge the store
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     Verify(VerifyArgs),
     Backup(BackupArgs),
     Restore(RestoreArgs),
     Rebuild(RebuildArgs),
+    Purge(PurgeArgs),
+    Receipts(ReceiptsArgs),
 }
 
 /// Read every record and compare the indexes with them
 ///
-/// Exit code 3 when the store is damaged; 1 when only the index does not match it, which `tiro store rebuild` mends.
+/// Exit code 3 when the store is damaged; 1 when only the index does not match it, which `tiro store rebuild` mends. With --absent: 0
+/// when the text stands in no file, 1 when it does, with where.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  tiro store verify\n  tiro store verify --json | jq .problems")]
-pub struct VerifyArgs {}
+#[command(
+    after_help = "Examples:\n  tiro store verify\n  tiro store verify --json | jq .problems\n  tiro store verify --absent \"the words that must be gone\""
+)]
+pub struct VerifyArgs {
+    /// Look for a text instead, or for what the memory of an ID says and said, in every file; - reads it from standard input
+    #[arg(long, value_name = "TEXT|ID")]
+    absent: Option<String>,
+}
 
 /// Copy the store into one file
 ///
@@ -63,10 +73,13 @@ pub struct RebuildArgs {}
 /// Runs the command.
 pub async fn run(shell: &Shell, command: StoreCommand) -> Outcome {
     match command {
+        StoreCommand::Verify(VerifyArgs { absent: Some(asked) }) => purge::absent(shell, &asked).await,
         StoreCommand::Verify(_) => verify(shell).await,
         StoreCommand::Backup(args) => backup(shell, args).await,
         StoreCommand::Restore(args) => restore(shell, args).await,
         StoreCommand::Rebuild(_) => rebuild(shell).await,
+        StoreCommand::Purge(args) => purge::purge(shell, args).await,
+        StoreCommand::Receipts(args) => purge::receipts(shell, args).await,
     }
 }
 
@@ -84,7 +97,7 @@ fn absolute(path: Option<&Path>) -> Result<Option<String>, Failure> {
 
 async fn verify(shell: &Shell) -> Outcome {
     let mut daemon = shell.daemon().await?;
-    let result: VerifyResult = progress::call(shell, &mut daemon, "store/verify", &StoreParams::default(), "verifying").await?;
+    let result: VerifyResult = progress::call(shell, &mut daemon, "store/verify", &VerifyParams::default(), "verifying").await?;
     shell.answer(&result, verified)?;
     Ok(match () {
         () if result.ok => Exit::Done,
@@ -192,6 +205,7 @@ mod tests {
             memories: 2,
             problems: Vec::new(),
             index_problems: vec!["the full-text index holds document 7 twice".into()],
+            absent: None,
             elapsed_ms: 5,
         }
     }

@@ -3,7 +3,7 @@
 //! A memory is always fed as it stands now, so a replay may repeat. Must not know: when it is needed.
 
 use super::MemoryError;
-use super::documents::{changes_of, touch};
+use super::documents::{changes_of, removals, touch};
 use crate::limits::{PREPARE_THREADS_MAX, REPLAY_ROWS};
 use crate::store::{Reads, Store, StoreError};
 use std::ops::ControlFlow;
@@ -38,9 +38,13 @@ pub(super) fn replay(store: &Store, index: &Index, after: u64, progress: IndexPr
             let keys: std::collections::BTreeSet<u64> = rows.iter().map(|(_, row)| row.key).collect();
             let (mut changes, mut uses) = (Vec::new(), Vec::new());
             for key in keys {
-                if let Some(record) = tx.memory(key)? {
-                    changes.extend(changes_of(tx, &record)?);
-                    uses.push((tx.usage(key)?, record));
+                match tx.memory(key)? {
+                    Some(record) => {
+                        changes.extend(changes_of(tx, &record)?);
+                        uses.push((tx.usage(key)?, record));
+                    }
+                    // Purged since.
+                    None => changes.extend(removals(key, last.unwrap_or(place))),
                 }
             }
             Ok::<_, StoreError>((changes, uses, last))

@@ -155,6 +155,11 @@ pub(super) fn changes(
     changes
 }
 
+/// What the index has to do so that it holds nothing of a memory that the store has no more.
+pub(super) fn removals(key: u64, seq: u64) -> impl Iterator<Item = Change> {
+    (0..PASSAGES_MAX).map(move |n| Change::Remove { key: index_key(key, n), seq })
+}
+
 /// The same, with use statistics and vectors read from the store.
 pub(super) fn changes_of(tx: &impl Reads, record: &MemoryRecord) -> Result<Vec<Change>, StoreError> {
     if record.status == STATUS_FORGOTTEN {

@@ -107,6 +107,20 @@ pub enum MemoryError {
         /// What was asked for.
         id: String,
     },
+    /// No such receipt.
+    #[error("no receipt names {id}: it was not purged, or longer ago than receipts are kept")]
+    NoReceipt {
+        /// What was asked for.
+        id: String,
+    },
+    /// The memory was purged, or is being.
+    #[error("memory {id} was purged, as was asked for at {at}: it is gone, and no undo brings it back")]
+    Purged {
+        /// The memory.
+        id: String,
+        /// When the purge was decided on.
+        at: String,
+    },
     /// The conflict is not open any more.
     #[error("conflict {id} is not open: it was settled, or one of its memories is not current any more")]
     Settled {
@@ -194,6 +208,8 @@ impl From<MemoryError> for ErrorObject {
                 .with_hint("forget what is not needed any more, or raise the quota: tiro space set NAME"),
             MemoryError::NoRecall { .. } => of(ErrorKind::NotFound)
                 .with_hint("give the recallId of a recent memory/recall or memory/context: the last 20,000 rows of the audit are looked through"),
+            MemoryError::NoReceipt { .. } => of(ErrorKind::NotFound).with_hint("memory/receipts without an id lists them"),
+            MemoryError::Purged { .. } => of(ErrorKind::NotFound).with_hint("memory/receipts with this id tells when each place was without it"),
             MemoryError::NoConflict { .. } => of(ErrorKind::NotFound).with_hint("memory/conflicts lists the open ones"),
             MemoryError::Settled { .. } => of(ErrorKind::InvalidParams)
                 .with("path", "id")

@@ -1,6 +1,6 @@
-//! `memory/forget`: hidden everywhere at once, and for seven days brought back by undo.
+//! `memory/forget`: hidden everywhere at once, and for seven days brought back by undo; with `purge`, taken out physically too.
 //!
-//! Must not know: physical removal.
+//! Must not know: how that is done (`purge`).
 
 use super::draft::space_name;
 use super::filter::{Sieve, Unnamed};
@@ -10,8 +10,9 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::clock;
 use crate::idempotency::Key;
-use crate::limits::{FORGET_MEMORIES_MAX, IDS_LISTED_MAX, ITEMS_PER_TRANSACTION, PAGE_SCAN_MAX, UNDO_FORGET_MS};
-use crate::store::{Direction, Reads, WriteTx};
+use crate::limits::{FORGET_MEMORIES_MAX, IDS_LISTED_MAX, ITEMS_PER_TRANSACTION, PAGE_SCAN_MAX, REPLAY_ROWS, UNDO_FORGET_MS};
+use crate::store::{Direction, Reads, StoreError, WriteTx};
+use std::collections::HashSet;
 use tiro_schema::convert::{CHANGE_FORGOTTEN, STATUS_FORGOTTEN};
 use tiro_schema::record::MemoryRecord;
 use tiro_schema::wire::memory::{Filter, ForgetParams, ForgetResult};
@@ -29,18 +30,75 @@ impl Memory {
         if let Some(answer) = self.answered(key.as_ref())? {
             return Ok(answer);
         }
-        let dry_run = params.dry_run.unwrap_or(false);
-        let (records, key) = (self.blocking(move |memory| memory.to_forget(&params)).await?, key);
-        if dry_run {
-            return Ok(self.forgotten(&records, None));
+        let (dry_run, purge) = (params.dry_run.unwrap_or(false), params.purge.unwrap_or(false));
+        let named = self.blocking(move |memory| memory.to_forget(&params).and_then(|named| memory.with_parts(named)));
+        let (records, derived) = named.await?;
+        let mut answer = match () {
+            () if dry_run => self.forgotten(&records, None),
+            () if purge => return self.forget_for_good(caller, records, derived, key).await,
+            () => self.forget_records(caller, METHOD, records, derived.clone(), key).await?,
+        };
+        answer.derived = derived;
+        Ok(answer)
+    }
+
+    /// With a memory go those that were merged into it: they are current nowhere and hold words of it. What was made of one and of others
+    /// stays, and is named: ids of the memories that these were merged into and that are not among them.
+    fn with_parts(&self, named: Vec<(u64, [u8; 16])>) -> Result<(Vec<(u64, [u8; 16])>, Vec<String>), MemoryError> {
+        let (mut all, mut derived) = (named, Vec::new());
+        let mut seen: HashSet<u64> = all.iter().map(|(key, _)| *key).collect();
+        let mut into: Vec<u64> = Vec::new();
+        let mut at = 0;
+        while at < all.len() {
+            let some: Vec<u64> = all[at..].iter().take(REPLAY_ROWS).map(|(key, _)| *key).collect();
+            at += some.len();
+            self.store().read(|tx| {
+                for key in some {
+                    let Some(record) = tx.memory(key)? else { continue };
+                    for part in &record.derived_from {
+                        let part = tx.memory(*part)?.filter(|p| p.status != STATUS_FORGOTTEN && p.superseded_by == Some(key));
+                        all.extend(part.filter(|part| seen.insert(part.key)).map(|part| (part.key, part.id)));
+                    }
+                    into.extend(record.superseded_by);
+                }
+                Ok::<_, StoreError>(())
+            })?;
         }
-        self.forget_records(caller, METHOD, records, key).await
+        into.sort_unstable();
+        into.dedup();
+        into.retain(|key| !seen.contains(key));
+        self.store().read(|tx| {
+            for key in into {
+                let whole = tx.memory(key)?.filter(|whole| whole.status != STATUS_FORGOTTEN);
+                let made_of_them = whole.filter(|whole| whole.derived_from.iter().any(|part| seen.contains(part)));
+                derived.extend(made_of_them.filter(|_| derived.len() < IDS_LISTED_MAX).map(|whole| id_text(&whole.id)));
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok((all, derived))
+    }
+
+    /// Hides memories and purges them. That they are hidden stands, whatever comes of the purge: its receipt says what.
+    async fn forget_for_good(
+        &self,
+        caller: &Caller,
+        records: Vec<(u64, [u8; 16])>,
+        derived: Vec<String>,
+        key: Option<Key>,
+    ) -> Result<ForgetResult, MemoryError> {
+        let keys = records.iter().map(|(key, _)| *key).collect();
+        let mut answer = self.forget_records(caller, METHOD, records, derived, None).await?;
+        answer.undo_until = None;
+        answer.receipt = self.purge_these(caller, METHOD, keys).await?;
+        self.keep_answer(key, &answer).await?;
+        Ok(answer)
     }
 
     fn to_forget(&self, params: &ForgetParams) -> Result<Vec<(u64, [u8; 16])>, MemoryError> {
         match (&params.ids, &params.filter) {
             (Some(ids), None) if params.space.is_none() => {
-                self.store().read(|tx| Ok(resolve_all(tx, ids)?.iter().map(|r| (r.key, r.id)).collect()))
+                let forgotten_too = params.purge.unwrap_or(false);
+                self.store().read(|tx| Ok(resolve_all(tx, ids, forgotten_too)?.iter().map(|r| (r.key, r.id)).collect()))
             }
             (Some(_), None) => Err(MemoryError::invalid("space", "goes with filter, not with ids")),
             (None, Some(filter)) if says_nothing(filter) => {
@@ -86,10 +144,11 @@ impl Memory {
         caller: &Caller,
         method: &'static str,
         records: Vec<(u64, [u8; 16])>,
+        derived: Vec<String>,
         key: Option<Key>,
     ) -> Result<ForgetResult, MemoryError> {
         let until_ms = self.now_ms().saturating_add(UNDO_FORGET_MS);
-        let mut answer = self.forgotten(&records, Some(until_ms));
+        let mut answer = ForgetResult { derived, ..self.forgotten(&records, Some(until_ms)) };
         let (total, mut done) = (records.len(), 0);
         let mut chunks: Vec<Vec<u64>> =
             records.chunks(ITEMS_PER_TRANSACTION).map(|c| c.iter().map(|(key, _)| *key).collect()).collect();
@@ -159,6 +218,8 @@ impl Memory {
             ids: records.iter().take(IDS_LISTED_MAX).map(|(_, id)| id_text(id)).collect(),
             seq: self.store().seq_token(self.store().seq()),
             undo_until: until_ms.map(|ms| clock::format(ms, None)),
+            receipt: None,
+            derived: Vec::new(),
         }
     }
 

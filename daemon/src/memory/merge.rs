@@ -33,7 +33,7 @@ impl Memory {
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let records = resolve_all(tx, &params.ids)?;
+                let records = resolve_all(tx, &params.ids, false)?;
                 let [into, others @ ..] = records.as_slice() else { return Err(MemoryError::Lost) };
                 if others.is_empty() {
                     return Err(MemoryError::invalid("ids", "name at least two different memories"));

@@ -36,6 +36,7 @@ mod past;
 mod patterns;
 mod pin;
 mod place;
+mod purge;
 mod recall;
 mod recall_plan;
 mod remember;
@@ -62,6 +63,7 @@ pub use catch_up::IndexProgress;
 pub use error::MemoryError;
 pub use model_leg::ModelChoice;
 pub use open::MemoryOptions;
+pub use purge::PurgeJob;
 pub use rules::Right;
 pub use secrets::find as find_secret;
 

@@ -36,7 +36,7 @@ impl Memory {
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(method, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
-                let records = resolve_all(tx, &params.ids)?;
+                let records = resolve_all(tx, &params.ids, false)?;
                 let mut seq = memory.store().seq();
                 for record in &records {
                     let Some(next) = change(tx, record)? else { continue };

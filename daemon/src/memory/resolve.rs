@@ -51,13 +51,19 @@ pub(super) fn resolve(tx: &impl Reads, text: &str, path: &str) -> Result<MemoryR
     }
 }
 
-/// The memories of several ids or prefixes, without repeats, in their order.
-pub(super) fn resolve_all(tx: &impl Reads, ids: &[String]) -> Result<Vec<MemoryRecord>, MemoryError> {
+/// The memories of several ids or prefixes, without repeats, in their order; forgotten ones too, by their whole ids, where that is
+/// asked for.
+pub(super) fn resolve_all(tx: &impl Reads, ids: &[String], forgotten_too: bool) -> Result<Vec<MemoryRecord>, MemoryError> {
     check_ids(ids)?;
     let mut records: Vec<MemoryRecord> = Vec::with_capacity(ids.len());
     let mut seen = std::collections::HashSet::new();
     for (i, id) in ids.iter().enumerate() {
-        let record = resolve(tx, id, &format!("ids[{i}]"))?;
+        let whole = whole_id(id).filter(|_| forgotten_too);
+        let known = whole.map(|whole| tx.key_of_id(&whole)).transpose()?.flatten();
+        let record = match known.map(|key| tx.memory(key)).transpose()?.flatten() {
+            Some(record) => record,
+            None => resolve(tx, id, &format!("ids[{i}]"))?,
+        };
         if seen.insert(record.key) {
             records.push(record);
         }

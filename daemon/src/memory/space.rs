@@ -74,6 +74,6 @@ impl Memory {
         if params.dry_run.unwrap_or(false) {
             return Ok(self.forgotten(&records, None));
         }
-        self.forget_records(caller, DELETE, records, key).await
+        self.forget_records(caller, DELETE, records, Vec::new(), key).await
     }
 }

@@ -8,7 +8,7 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::{Key, idempotent};
 use crate::limits::{CONFLICTS_PER_MEMORY_MAX, UNDO_FORGET_MS, UNDO_VERSIONS_MAX};
-use crate::store::{ConflictReads, Reads, StoreError, WriteTx};
+use crate::store::{ConflictReads, PurgeReads, Reads, StoreError, WriteTx};
 use tiro_schema::convert::{
     CHANGE_CREATED, CHANGE_FORGOTTEN, CHANGE_MERGED, CHANGE_SUPERSEDED, CHANGE_UNDONE, CONFLICT_KEPT_BOTH, CONFLICT_KEPT_FIRST,
     CONFLICT_OPEN, STATUS_ACTIVE, STATUS_FORGOTTEN,
@@ -274,6 +274,12 @@ fn reopen(tx: &mut WriteTx, memory: u64, seq: u64) -> Result<(), StoreError> {
 
 /// The memory of a whole id, a forgotten one too, or of a prefix.
 fn named(tx: &impl Reads, id: &str) -> Result<MemoryRecord, MemoryError> {
+    if let Some(whole) = whole_id(id)
+        && let Some(purged) = tx.purged(&whole)?
+    {
+        let at_ms = tx.purge(purged.purge)?.map_or(purged.hidden_at_ms, |purge| purge.requested_at_ms);
+        return Err(MemoryError::Purged { id: id_text(&whole), at: crate::clock::format(at_ms, None).0 });
+    }
     if let Some(whole) = whole_id(id)
         && let Some(key) = tx.key_of_id(&whole)?
         && let Some(record) = tx.memory(key)?

@@ -28,6 +28,7 @@ pub async fn dispatch(memory: &Memory, method: &str, params: Value, caller: Call
         "memory/archive" => call(params, |p| memory.archive(by, p)).await,
         "memory/restore" => call(params, |p| memory.restore(by, p)).await,
         "memory/forget" => call(params, |p| memory.forget(by, p)).await,
+        "memory/receipts" => call(params, |p| memory.receipts(by, p)).await,
         "memory/undo" => call(params, |p| memory.undo(by, p)).await,
         "memory/history" => call(params, |p| memory.history(by, p)).await,
         "memory/conflicts" => call(params, |p| memory.conflicts(by, p)).await,

@@ -2,6 +2,7 @@
 //!
 //! A verb's rules stand in its own room; here is only which method it is. Must not know: sockets and lines.
 
+mod absent;
 pub mod call;
 pub mod daemon;
 pub mod embedder;

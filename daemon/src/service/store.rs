@@ -1,11 +1,13 @@
-//! `store/verify`, `store/backup`, `store/restore` and `store/rebuild`: long work, one at a time, with progress.
+//! `store/verify`, `store/backup`, `store/restore`, `store/rebuild` and `store/purge`: long work, one at a time, with progress.
 //!
 //! Each runs on a thread of its own and goes on there when its caller has gone; a caller that cancels ends it at the next step.
 //! Must not know: files or formats.
 
-use super::call::{read_params, write_result};
+use super::absent::Search;
+use super::call::{call, read_params, write_result};
 use super::error::{invalid_params, method_not_found};
 use crate::caller::Caller;
+use crate::limits::ABSENT_BYTES_MIN;
 use crate::memory::Memory;
 use crate::store::{Progress, Store, StoreError, backup::made_at};
 use serde_json::Value;
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use tiro_schema::record::AuditRecord;
-use tiro_schema::wire::store::{BackupItem, BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyResult};
+use tiro_schema::wire::store::{BackupItem, BackupResult, RebuildResult, RestoreResult, StoreParams, VerifyParams, VerifyResult};
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::sync::Mutex;
 
@@ -26,6 +28,8 @@ pub struct StoreCare {
     store: Store,
     memory: Memory,
     busy: Arc<Mutex<()>>,
+    /// Folders in which `store/verify` looks for a text.
+    folders: Arc<Vec<PathBuf>>,
 }
 
 /// One piece of work with its caller.
@@ -33,12 +37,13 @@ struct Work {
     care: StoreCare,
     caller: Caller,
     path: Option<PathBuf>,
+    absent: Option<String>,
 }
 
 impl StoreCare {
-    /// Of this store and its memory.
-    pub fn new(store: Store, memory: Memory) -> Self {
-        StoreCare { store, memory, busy: Arc::default() }
+    /// Of this store and its memory. `folders` are those in which a text is looked for.
+    pub fn new(store: Store, memory: Memory, folders: Vec<PathBuf>) -> Self {
+        StoreCare { store, memory, busy: Arc::default(), folders: Arc::new(folders) }
     }
 
     /// Answers a method of the group `store`.
@@ -47,16 +52,26 @@ impl StoreCare {
     /// `overloaded` while another one runs; what the store says; `methodNotFound` for a name that is not built.
     pub async fn dispatch(&self, method: &str, params: Value, caller: Caller) -> Result<Value, ErrorObject> {
         let verb: fn(&Work) -> Result<Value, ErrorObject> = match method {
+            "store/purge" => {
+                let memory = &self.memory;
+                return call(params, |p| async move { memory.purge(&caller, p).await }).await;
+            }
             "store/verify" => |work| write_result(work.verify()?),
             "store/backup" => |work| write_result(work.backup()?),
             "store/restore" => |work| write_result(work.restore()?),
             "store/rebuild" => |work| write_result(work.rebuild()?),
             _ => return Err(method_not_found(method)),
         };
-        let StoreParams { path } = read_params(params)?;
+        let (path, absent) = match method {
+            "store/verify" => (None, read_params::<VerifyParams>(params)?.absent),
+            _ => (read_params::<StoreParams>(params)?.path, None),
+        };
         let path = path.map(PathBuf::from);
         if path.as_deref().is_some_and(|path| !path.is_absolute()) {
             return Err(invalid_params("path", "not an absolute path: the daemon has another current folder than its caller"));
+        }
+        if absent.as_ref().is_some_and(|absent| absent.len() < ABSENT_BYTES_MIN) {
+            return Err(invalid_params("absent", "at least four bytes: less stands everywhere by chance"));
         }
         if path.is_some() && !takes_path(method) {
             return Err(invalid_params("path", "this method takes none"));
@@ -64,7 +79,7 @@ impl StoreCare {
         let Ok(busy) = self.busy.clone().try_lock_owned() else {
             return Err(ErrorObject::new(ErrorKind::Overloaded, "another store operation is running"));
         };
-        let work = Work { care: self.clone(), caller, path };
+        let work = Work { care: self.clone(), caller, path, absent };
         let named = method.to_owned();
         let done = tokio::task::spawn_blocking(move || {
             let _busy = busy;
@@ -100,6 +115,9 @@ impl Work {
     fn verify(&self) -> Result<VerifyResult, ErrorObject> {
         let progress = self.progress();
         let began = Instant::now();
+        if let Some(asked) = &self.absent {
+            return self.absent(asked, began);
+        }
         let report = self.care.store.verify(None, &progress, &|| self.is_cancelled())?;
         let mut problems = report.problems;
         // A damaged store closes itself: the index cannot be held against it.
@@ -116,8 +134,19 @@ impl Work {
             memories: report.memories,
             problems,
             index_problems,
+            absent: None,
             elapsed_ms,
         })
+    }
+
+    /// Where a text, or what a memory says and said, stands.
+    fn absent(&self, asked: &str, began: Instant) -> Result<VerifyResult, ErrorObject> {
+        let progress = self.progress();
+        let search = Search { store: &self.care.store, folders: &self.care.folders, progress: &progress };
+        let absent = search.run(&self.care.memory, asked, &|| self.is_cancelled())?;
+        let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (ok, problems) = (absent.ok, Vec::new());
+        Ok(VerifyResult { ok, records: 0, memories: 0, problems, index_problems: Vec::new(), absent: Some(absent), elapsed_ms })
     }
 
     fn backup(&self) -> Result<BackupResult, ErrorObject> {

@@ -104,6 +104,8 @@ pub(super) struct Copying<'a> {
     pub(super) options: &'a OpenOptions,
     pub(super) progress: &'a Progress,
     pub(super) cancelled: &'a dyn Fn() -> bool,
+    /// What it is told as.
+    pub(super) stage: &'static str,
 }
 
 impl Copying<'_> {
@@ -146,14 +148,20 @@ impl Copying<'_> {
         let mut builder = Database::builder();
         builder.set_cache_size(BACKUP_CACHE_BYTES);
         let database = guarded(|| builder.create(unfinished).map_err(engine))?;
-        let total = ALL.iter().try_fold(0, |sum, table| Ok::<_, StoreError>(sum + view.row_count(*table)?))?;
-        let mut done = 0;
-        for table in ALL {
-            done = self.copy_table(view, &database, *table, done, total)?;
-        }
+        let total = self.fill(view, &database)?;
         guarded(|| database.close().map_err(engine))?;
         File::open(unfinished)?.sync_all()?;
         self.compare(view, unfinished)?;
+        Ok(total)
+    }
+
+    /// Copies every table into an empty file. The number of rows.
+    pub(super) fn fill(&self, view: &ReadTx, database: &Database) -> Result<u64, StoreError> {
+        let total = ALL.iter().try_fold(0, |sum, table| Ok::<_, StoreError>(sum + view.row_count(*table)?))?;
+        let mut done = 0;
+        for table in ALL {
+            done = self.copy_table(view, database, *table, done, total)?;
+        }
         Ok(total)
     }
 
@@ -182,7 +190,7 @@ impl Copying<'_> {
                 if let Some(full) = transaction.take() {
                     guarded(|| full.commit().map_err(engine))?;
                 }
-                (self.progress)("backup", done, total);
+                (self.progress)(self.stage, done, total);
                 (transaction, bytes) = (Some(begin()?), 0);
             }
             Ok(true)

@@ -155,6 +155,19 @@ pub enum WriteFailure<E> {
     Closed,
 }
 
+impl WriteFailure<StoreError> {
+    /// The store's error that it comes from.
+    pub fn into_store(self) -> StoreError {
+        match self {
+            WriteFailure::Job(error) | WriteFailure::NotDone(error) | WriteFailure::Unknown(error) => error,
+            WriteFailure::ReadOnly { cause } => StoreError::ReadOnly { cause },
+            WriteFailure::Full { free_bytes, reserve_bytes } => StoreError::Full { free_bytes, reserve_bytes },
+            WriteFailure::Overloaded => StoreError::Busy,
+            WriteFailure::Closed => StoreError::Closed,
+        }
+    }
+}
+
 impl<E> WriteFailure<E> {
     /// The answer for a write that was certainly not done.
     pub(super) fn not_done(error: StoreError) -> Self {

@@ -145,6 +145,28 @@ fn conflict() -> ConflictRecord {
     }
 }
 
+fn purge() -> PurgeRecord {
+    PurgeRecord {
+        key: 13,
+        id: [9; 16],
+        method: "store/purge".into(),
+        requested_at_ms: 1,
+        count: 2,
+        hidden_from_ms: -3,
+        hidden_to_ms: 4,
+        rows_at_ms: Some(5),
+        sessions_at_ms: None,
+        store_at_ms: Some(6),
+        index_at_ms: None,
+        vectors_at_ms: Some(7),
+        backups_at_ms: None,
+        session_rows: 8,
+        backups_removed: 9,
+        set_aside_removed: 10,
+        put_off: "busy".into(),
+    }
+}
+
 /// Seals a record, reads it back, and adds its line.
 fn line<R: Serialize + DeserializeOwned + PartialEq + Debug>(lines: &mut String, table: Table, key: &[u8], record: &R) {
     let bytes = codec::seal(table, key, record).unwrap();
@@ -233,6 +255,9 @@ fn lines() -> String {
     let embedder = EmbedderRecord { id: "openai/e5".into(), dimension: 2, created_at_ms: 3 };
     line(all, tables::EMBEDDERS, &super::keys::u32(1), &embedder);
     line(all, tables::MODEL_BACKGROUNDS, &super::keys::u32_u32(1, 7), &vector);
+    line(all, tables::PURGES, &super::keys::u64(13), &purge());
+    line(all, tables::PURGED, &[0xA5; 16], &PurgedRecord { purge: 13, key: 5, hidden_at_ms: 4 });
+    line(all, tables::PURGED_BY, &super::keys::u64_16(13, &[0xA5; 16]), &());
     lines
 }
 

@@ -8,10 +8,11 @@ use super::codec::Checks;
 use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
 use super::lock::StoreLock;
-use super::open::{OpenOptions, Opened, STORE_FILE, open_dir};
+use super::open::{OpenOptions, Opened, STORE_FILE, open_dir, sync_folder};
+use super::rewrite::{self, Touched};
 use super::rows::ReadTx;
 use super::{backup, restore};
-use crate::limits::{REOPEN_BACKOFF_MS_MAX, REOPEN_BACKOFF_MS_MIN};
+use crate::limits::{REOPEN_BACKOFF_MS_MAX, REOPEN_BACKOFF_MS_MIN, SWAP_WAIT_MS_MAX};
 use parking_lot::{Mutex, RwLock};
 use redb::{Database, ReadableDatabase};
 use std::path::{Path, PathBuf};
@@ -59,6 +60,8 @@ pub(super) struct Handle {
     pub(super) nudged: AtomicBool,
     listener: RwLock<Option<Arc<Listener>>>,
     unchecked: AtomicBool,
+    /// Rows that writes touch while the store is rewritten.
+    pub(super) touched: Mutex<Option<Touched>>,
 }
 
 /// When the next attempt at reopening is due.
@@ -102,6 +105,7 @@ impl Handle {
             nudged: AtomicBool::new(false),
             listener: RwLock::new(None),
             unchecked: AtomicBool::new(unchecked),
+            touched: Mutex::new(None),
         })
     }
 
@@ -271,6 +275,34 @@ impl Handle {
             listener(if worked.is_ok() { change } else { StoreChange::Reopened });
         }
         worked
+    }
+
+    /// Puts a rewritten file in the place of the open one: what was written last is copied, the file takes the store's name. Gives the
+    /// old database. On the writer's thread, so that no write comes in between.
+    pub(super) fn swap_in(&self, fresh: Database, path: &Path) -> Result<Database, StoreError> {
+        if self.health() != Health::Well {
+            return Err(StoreError::Interrupted);
+        }
+        let rows = self.take_touched()?;
+        {
+            let view = self.long_view()?;
+            let bytes = std::fs::metadata(path)?.len();
+            rewrite::copy_rows(&view, &fresh, &rows, Some(rewrite::Last { bytes }))?;
+            rewrite::same_counts(&view, &fresh)?;
+        }
+        let store = self.dir.join(STORE_FILE);
+        let old = {
+            let wait = Duration::from_millis(SWAP_WAIT_MS_MAX);
+            let mut database = self.database.try_write_for(wait).ok_or(StoreError::Busy)?;
+            std::fs::rename(path, &store)?;
+            database.replace(fresh)
+        };
+        if let Err(error) = sync_folder(&store) {
+            // After a loss of power the name may stand for the old file: nothing may be written that it would lack.
+            tracing::error!(%error, "the folder of the store could not be synced; the store takes no writes until it is reopened");
+            *self.health.write() = state_after(&error);
+        }
+        old.ok_or(StoreError::Closed)
     }
 
     fn take_over(&self, database: &mut Option<Database>, opened: Opened) {

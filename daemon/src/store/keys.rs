@@ -49,6 +49,11 @@ pub(super) fn u32_16(a: u32, b: &[u8; 16]) -> [u8; 20] {
     join(&[&a.to_be_bytes(), b])
 }
 
+/// A u64, then 16 bytes.
+pub(super) fn u64_16(a: u64, b: &[u8; 16]) -> [u8; 24] {
+    join(&[&a.to_be_bytes(), b])
+}
+
 /// Memory key, version, passage.
 pub(super) fn passage(key: u64, version: u32, passage: u16) -> [u8; 14] {
     join(&[&key.to_be_bytes(), &version.to_be_bytes(), &passage.to_be_bytes()])

@@ -4,6 +4,7 @@
 //! file is refused, `writer` how writes are grouped, `handle` what happens after an error. Must not know: what memories and
 //! sessions are for; the index (it is told of changes through hooks and a listener).
 
+pub mod absent;
 pub mod audit;
 pub mod backend;
 pub mod backup;
@@ -19,10 +20,14 @@ mod keys;
 pub mod lock;
 pub mod models;
 pub mod open;
+pub mod purge;
+mod purge_copies;
+pub mod purge_sessions;
 pub mod read;
 pub mod read_conflict;
 pub mod read_session;
 pub mod restore;
+pub mod rewrite;
 pub mod rows;
 pub mod rules;
 pub mod tables;
@@ -44,10 +49,14 @@ pub use handle::Health;
 pub use lock::StoreLock;
 pub use models::ModelReads;
 pub use open::{FORMAT, INDEX_FOLDER, OpenOptions, Progress, STORE_FILE};
+pub use purge::PurgeReads;
+pub use purge_copies::CopiesRemoved;
+pub use purge_sessions::{Spoken, SpokenReads};
 pub use read::{Reads, SpaceCounts};
 pub use read_conflict::ConflictReads;
 pub use read_session::SessionReads;
 pub use restore::{RestoreReport, restore_folder};
+pub use rewrite::RewriteReport;
 pub use rows::{Direction, ReadTx, Rows};
 pub use rules::RuleReads;
 pub use upkeep::Upkeep;
@@ -66,6 +75,9 @@ use std::thread::JoinHandle;
 use tiro_schema::record::{AuditRecord, StoreRecord};
 use tokio::sync::oneshot;
 use writer::{Command, Exclusive, Writer};
+
+/// Held while a long piece of work on the store is under way.
+pub type LongWork<'a> = parking_lot::MutexGuard<'a, ()>;
 
 /// What happened to the contents besides a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -190,7 +190,8 @@ pub(super) fn peek(path: &Path) -> Result<StoreRecord, OpenError> {
     look(path, &options, false).map(|probed| probed.record)
 }
 
-fn look(path: &Path, options: &OpenOptions, check: bool) -> Result<Probed, OpenError> {
+/// Looks into a store file, checking it whole where that is asked for, and never changes it.
+pub(super) fn look(path: &Path, options: &OpenOptions, check: bool) -> Result<Probed, OpenError> {
     check_start(path)?;
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let found = find(path, Box::new(ReadOnlyFile(file)), options, check)?;

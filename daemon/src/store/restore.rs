@@ -7,6 +7,7 @@ use super::backup::{self, refused};
 use super::error::{OpenError, StoreError, engine};
 use super::lock::StoreLock;
 use super::open::{OpenOptions, STORE_FILE, open_file, probe, put_record, sync_folder};
+use super::rewrite::REWRITTEN_FILE;
 use super::verify::{VerifyReport, Verifying};
 use crate::limits::SET_ASIDE_KEPT;
 use redb::Database;
@@ -43,27 +44,31 @@ pub(super) fn finish_swap(dir: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Files set aside by restores, oldest first.
+pub(super) fn set_aside(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut aside: Vec<PathBuf> = entries.filter(|path| path.to_string_lossy().ends_with(SET_ASIDE)).collect();
+    aside.sort();
+    aside
+}
+
 /// Newest file set aside by a restore, if there is one.
 pub(super) fn newest_set_aside(dir: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    entries.filter(|path| path.to_string_lossy().ends_with(SET_ASIDE)).max()
+    set_aside(dir).pop()
 }
 
 /// Deletes the oldest files set aside over the number kept.
 pub(super) fn prune_set_aside(dir: &Path) {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let mut aside: Vec<PathBuf> = entries.filter(|path| path.to_string_lossy().ends_with(SET_ASIDE)).collect();
-    aside.sort();
-    for old in aside.iter().rev().skip(SET_ASIDE_KEPT) {
+    for old in set_aside(dir).iter().rev().skip(SET_ASIDE_KEPT) {
         if let Err(error) = std::fs::remove_file(old) {
             tracing::warn!(%error, path = %old.display(), "an old file set aside could not be deleted");
         }
     }
 }
 
-/// Deletes what a restore that was cut short before its swap left. No restore may be under way, and the store file must be there.
+/// Deletes what a restore or a rewriting that was cut short before its swap left. No restore may be under way, and the store file must be there.
 pub(super) fn remove_unfinished(dir: &Path) {
-    for name in [UNFINISHED_FILE, NEXT_FILE] {
+    for name in [UNFINISHED_FILE, NEXT_FILE, REWRITTEN_FILE] {
         match std::fs::remove_file(dir.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 tracing::warn!(%error, name, "an unfinished restore could not be deleted");

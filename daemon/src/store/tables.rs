@@ -110,6 +110,12 @@ tables! {
     FEEDBACK = 60, "feedback", 1;
     /// Space u32 → `SpaceRulesRecord`.
     SPACE_RULES = 61, "space_rules", 1;
+    /// Purge key u64 → `PurgeRecord`.
+    PURGES = 62, "purges", 1;
+    /// Id of a memory that was purged, or is to be (16 bytes) → `PurgedRecord`.
+    PURGED = 63, "purged", 1;
+    /// (purge key u64, id of a memory 16 bytes) → nothing.
+    PURGED_BY = 64, "purged_by", 1;
     /// Turn id (16 bytes) → `TurnDetailsRecord`.
     TURN_DETAILS = 80, "turn_details", 1;
     /// (session key u64, number u64) → `ResultRecord`.

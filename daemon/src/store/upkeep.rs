@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::open::Progress;
 use super::restore::{self, RestoreReport};
 use super::verify::{IndexCheck, VerifyReport, Verifying};
-use super::{Health, Store, StoreChange};
+use super::{Health, LongWork, Store, StoreChange};
 use crate::limits::{BACKUP_FIRST_MS, BACKUP_INTERVAL_MS, BACKUP_LOOK_MS, LONG_WORK_WAIT_MS};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -33,7 +33,14 @@ impl Store {
     fn copy(&self, to: Option<&Path>, progress: &Progress, cancelled: &dyn Fn() -> bool) -> Result<BackupReport, StoreError> {
         let handle = self.handle();
         let view = handle.long_view()?;
-        let copying = Copying { dir: &handle.dir, epoch: handle.record().epoch, options: &handle.options, progress, cancelled };
+        let copying = Copying {
+            dir: &handle.dir,
+            epoch: handle.record().epoch,
+            options: &handle.options,
+            progress,
+            cancelled,
+            stage: "backup",
+        };
         copying.run(&view, to).inspect_err(|error| self.notice(error))
     }
 
@@ -107,11 +114,37 @@ impl Store {
         Ok(RestoreReport { from: chosen.path, set_aside, memories: chosen.memories, epoch })
     }
 
+    /// The same, by somebody who holds the long work already.
+    ///
+    /// # Errors
+    /// As [`Store::backup`].
+    pub fn backup_within(
+        &self,
+        _alone: &LongWork<'_>,
+        progress: &Progress,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<BackupReport, StoreError> {
+        self.copy(None, progress, cancelled)
+    }
+
+    /// Whether somebody who was asked for it waits for the long work.
+    pub fn long_work_wanted(&self) -> bool {
+        self.shared.long_work_wanted.load(Ordering::Relaxed) > 0
+    }
+
+    /// The long work, if nobody has it.
+    ///
+    /// # Errors
+    /// `Busy`.
+    pub fn try_long_work(&self) -> Result<LongWork<'_>, StoreError> {
+        self.shared.long_work.try_lock().ok_or(StoreError::Busy)
+    }
+
     /// Held while a long piece of work on the store is under way; one at a time. Waits for one that is, bounded.
     ///
     /// # Errors
     /// `Busy`.
-    pub fn long_work(&self) -> Result<parking_lot::MutexGuard<'_, ()>, StoreError> {
+    pub fn long_work(&self) -> Result<LongWork<'_>, StoreError> {
         let wanted = &self.shared.long_work_wanted;
         wanted.fetch_add(1, Ordering::Relaxed);
         let taken = self.shared.long_work.try_lock_for(Duration::from_millis(LONG_WORK_WAIT_MS));

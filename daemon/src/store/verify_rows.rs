@@ -4,13 +4,14 @@
 
 use super::error::StoreError;
 use super::keys;
+use super::purge::PurgeReads;
 use super::read::{Reads, UNBOUNDED};
 use super::read_session::SessionReads;
 use super::rows::{Direction, ReadTx, Rows};
 use super::tables::{self, Table};
 use crate::limits::VERIFY_PROBLEMS_MAX;
 use tiro_schema::record::{
-    ConflictRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, SessionRecord, SpaceRecord, TurnRecord,
+    ConflictRecord, IdempotencyRecord, MemoryRecord, OutboxRecord, PurgedRecord, SessionRecord, SpaceRecord, TurnRecord,
 };
 
 /// A check of pointers under way.
@@ -212,11 +213,13 @@ impl<'a> Cross<'a> {
 
     /// Outbox and idempotency keys.
     pub(super) fn ledgers(&mut self, cancelled: &dyn Fn() -> bool) -> Result<(), StoreError> {
+        // The rows of a purged memory stand until they are trimmed: an index that is behind learns from them that it is gone.
+        let purged = self.view.purged_keys()?;
         self.each(tables::OUTBOX, cancelled, &mut |cross, row, value| {
             let (seq, outbox) = (keys::u64_at(row, 0), cross.view.unseal::<OutboxRecord>(tables::OUTBOX, row, value)?);
             let version = cross.view.memory_version(outbox.key, outbox.version)?;
             // A row is written with its version, or later, when something else about the memory changed: its use.
-            cross.expect(version.is_some_and(|record| Some(record.seq) <= seq), || {
+            cross.expect(version.is_some_and(|record| Some(record.seq) <= seq) || purged.contains(&outbox.key), || {
                 format!("outbox row {seq:?} is not about version {} of memory {}", outbox.version, outbox.key)
             });
             Ok(())
@@ -228,6 +231,15 @@ impl<'a> Cross<'a> {
             cross.expect(swept, || "an idempotency key would never lapse".to_owned());
             Ok(())
         })?;
-        self.same_count(tables::IDEMPOTENCY_EXPIRY, tables::IDEMPOTENCY)
+        self.same_count(tables::IDEMPOTENCY_EXPIRY, tables::IDEMPOTENCY)?;
+        self.each(tables::PURGED, cancelled, &mut |cross, id, value| {
+            let record: PurgedRecord = cross.view.unseal(tables::PURGED, id, value)?;
+            let id = keys::bytes_at::<16>(id, 0).unwrap_or_default();
+            let listed = cross.view.row(tables::PURGED_BY, &keys::u64_16(record.purge, &id))?.is_some();
+            let known = cross.view.purge(record.purge)?.is_some();
+            cross.expect(listed && known, || format!("a memory fell to purge {}, which does not list it", record.purge));
+            Ok(())
+        })?;
+        self.same_count(tables::PURGED_BY, tables::PURGED)
     }
 }

@@ -6,6 +6,7 @@ use super::audit::AuditRetention;
 use super::codec::Checks;
 use super::error::{StoreError, engine};
 use super::read::Reads;
+use super::rewrite::Place;
 use super::rows::{Direction, Row, Rows, collect, guarded};
 use super::tables::{SETTING_AUDIT, SETTING_SEQ, Table};
 use super::{codec, keys, tables};
@@ -36,6 +37,8 @@ pub struct WriteTx {
     pub(super) audit_added: u64,
     pub(super) retention: AuditRetention,
     hooks: Vec<Hook>,
+    /// Rows touched, while somebody wants to know.
+    touched: Option<Vec<Place>>,
 }
 
 /// Rows written and not yet in their tables. They go there sorted, with one opening of the table: that is most of what writing many small
@@ -76,6 +79,7 @@ impl WriteTx {
             audit_added: 0,
             retention,
             hooks: Vec::new(),
+            touched: None,
         };
         tx.seq_stored = tx.newest_seq()?;
         tx.seq = tx.seq_stored;
@@ -112,6 +116,22 @@ impl WriteTx {
     /// True when something was written since the mark.
     pub(super) fn changed_since(&self, mark: Mark) -> bool {
         self.changes != mark.changes
+    }
+
+    /// Whether rows touched are noted.
+    pub(super) fn note_touched(&mut self, wanted: bool) {
+        self.touched = wanted.then(Vec::new);
+    }
+
+    /// The rows touched so far.
+    pub(super) fn take_touched(&mut self) -> Vec<Place> {
+        self.touched.take().unwrap_or_default()
+    }
+
+    fn touch(&mut self, table: Table, key: &[u8]) {
+        if let Some(touched) = &mut self.touched {
+            touched.push((table.tag, key.to_vec()));
+        }
     }
 
     /// Takes back what a job that wrote nothing did.
@@ -154,6 +174,7 @@ impl WriteTx {
     /// Writes a record.
     pub(super) fn put<R: Serialize + ?Sized>(&mut self, table: Table, key: &[u8], record: &R) -> Result<(), StoreError> {
         let bytes = codec::seal(table, key, record)?;
+        self.touch(table, key);
         self.changes += 1;
         let mut gathered = self.gathered.borrow_mut();
         gathered.bytes += key.len() + bytes.len();
@@ -192,6 +213,7 @@ impl WriteTx {
             Ok(opened.remove(key).map_err(engine)?.is_some())
         });
         let was_there = self.noted(result)?;
+        self.touch(table, key);
         self.changes += u64::from(was_there);
         Ok(was_there)
     }

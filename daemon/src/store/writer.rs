@@ -25,6 +25,8 @@ pub(super) enum Command {
     Nudge,
     /// Work on the closed store file, with the writer standing still; the store is opened again afterwards.
     Exclusive(Exclusive),
+    /// A rewritten file that takes the store's place.
+    Swap(Box<Swap>),
     /// The end.
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
@@ -34,6 +36,21 @@ pub(super) struct Exclusive {
     pub(super) work: Box<dyn FnOnce() -> Result<(), StoreError> + Send>,
     pub(super) change: super::StoreChange,
     pub(super) reply: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// A rewritten file, and where the old one goes.
+pub(super) struct Swap {
+    pub(super) fresh: Database,
+    pub(super) path: std::path::PathBuf,
+    pub(super) reply: oneshot::Sender<Result<Swapped, StoreError>>,
+}
+
+/// What became of a rewritten file.
+pub(super) struct Swapped {
+    /// The database it replaced.
+    pub(super) old: Database,
+    /// Milliseconds in which no write was taken.
+    pub(super) waited_ms: u64,
 }
 
 /// The writer's thread.
@@ -70,6 +87,7 @@ impl Writer {
                 Command::Job(job) => next = self.take_batch(job),
                 Command::Nudge => self.nudged(),
                 Command::Exclusive(exclusive) => self.exclusive(exclusive),
+                Command::Swap(swap) => self.swap(*swap),
                 Command::Close(reply) => {
                     let _ = reply.send(self.close());
                     break;
@@ -197,6 +215,7 @@ impl Writer {
             }
             Err(error) => return not_done(error),
         }
+        self.handle.touch(tx.take_touched());
         let (transaction, seq, hooks) = tx.into_parts();
         match guarded(|| transaction.commit().map_err(engine)) {
             Ok(()) => Attempt::Committed(seq, hooks),
@@ -207,6 +226,13 @@ impl Writer {
     fn exclusive(&mut self, exclusive: Exclusive) {
         let outcome = self.handle.replace(exclusive.work, exclusive.change);
         let _ = exclusive.reply.send(outcome);
+    }
+
+    fn swap(&mut self, swap: Swap) {
+        let began = Instant::now();
+        let swapped = self.handle.swap_in(swap.fresh, &swap.path);
+        let waited_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let _ = swap.reply.send(swapped.map(|old| Swapped { old, waited_ms }));
     }
 
     fn close(&mut self) -> Result<(), StoreError> {
@@ -224,7 +250,9 @@ fn begin(database: &Database, handle: &Handle) -> Result<WriteTx, StoreError> {
     let mut transaction = guarded(|| database.begin_write().map_err(engine))?;
     transaction.set_two_phase_commit(true);
     transaction.set_quick_repair(handle.file_bytes() > INTEGRITY_AT_OPEN_BYTES_MAX);
-    WriteTx::new(transaction, handle.checks(), handle.now_ms(), handle.options.audit)
+    let mut tx = WriteTx::new(transaction, handle.checks(), handle.now_ms(), handle.options.audit)?;
+    tx.note_touched(handle.touched.lock().is_some());
+    Ok(tx)
 }
 
 fn run_hooks(hooks: Vec<Hook>) {

@@ -43,6 +43,8 @@ struct Signal {
     answered: u64,
     /// Rounds ended, with all that follows them.
     rounds: u64,
+    /// Whether the next round leaves no file with what was deleted.
+    purge: bool,
     /// Why the last round failed, if it did.
     failed: Option<String>,
     stop: bool,
@@ -100,6 +102,12 @@ impl Work {
             }
         }
         signal.failed.clone().map_or(Ok(()), |reason| Err(Some(reason)))
+    }
+
+    /// Waits until everything applied so far is in the full-text index, and nothing that was taken out is in its files.
+    pub(crate) fn purge(&self, wait: Duration) -> Result<(), Option<String>> {
+        self.signal.lock().purge = true;
+        self.flush(wait)
     }
 
     /// Says that the full-text index is not to be trusted: it is built anew.
@@ -296,6 +304,9 @@ impl Indexer {
             };
             let batch = self.work.state.read().batch(LEXICAL_BATCH_DOCUMENTS_MAX);
             if batch.additions.is_empty() && batch.removals.is_empty() {
+                if std::mem::take(&mut self.work.signal.lock().purge) {
+                    self.purge(&mut writer).inspect_err(|_| self.work.signal.lock().purge = true)?;
+                }
                 self.writer = Some(writer);
                 return Ok(());
             }
@@ -304,10 +315,20 @@ impl Indexer {
             let reader = writer.write(&batch, &payload)?;
             self.work.state.write().settle(&batch, reader);
             self.writer = Some(writer);
-            if batch.complete_at.is_some() {
+            if batch.complete_at.is_some() && !self.work.signal.lock().purge {
                 return Ok(());
             }
         }
+    }
+
+    /// Leaves no file with what was deleted.
+    fn purge(&self, writer: &mut Writer) -> Result<(), String> {
+        let reached = self.work.state.read().reader.as_ref().map_or(0, |reader| reader.seq);
+        let reader = writer.merge_deleted(reached)?;
+        // No search is under way while the state is written: the reader of before, and with it its files, is let go here.
+        let before = self.work.state.write().reader.replace(reader);
+        drop(before);
+        writer.collect()
     }
 
     /// Gives the full-text index up, on disk too.

@@ -5,7 +5,9 @@ mod indexer;
 mod open;
 mod reader;
 mod schema;
+mod stored;
 mod writer;
 
 pub(crate) use indexer::{Indexer, Running, Work, open_and_reconcile};
 pub(crate) use reader::{Question, Reader};
+pub(crate) use stored::stored;

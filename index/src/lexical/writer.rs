@@ -8,7 +8,7 @@ use crate::limits::LEXICAL_WRITER_BYTES;
 use crate::state::Batch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::{IndexWriter, TantivyDocument, Term};
 
 /// Share of deleted documents above which a segment is merged by itself.
@@ -32,6 +32,60 @@ impl Writer {
     /// Gives the memory of the writer back until the next batch.
     pub(super) fn rest(&mut self) {
         self.writer = None;
+    }
+
+    /// Merges every segment that holds deleted documents into one without them. Gives a reader on what is left; the files of before
+    /// go with [`Writer::collect`], once nobody reads them. After an error this writer must not be used again.
+    pub(super) fn merge_deleted(&mut self, seq: u64) -> Result<Arc<Reader>, String> {
+        catch_unwind(AssertUnwindSafe(|| self.merge_and_check(seq)))
+            .map_err(|_| "merging panicked".to_owned())?
+            .map_err(|error| error.to_string())
+    }
+
+    fn merge_and_check(&mut self, seq: u64) -> tantivy::Result<Arc<Reader>> {
+        // Merges under way would hold segments; a new writer begins without any and, by its policy, begins none.
+        if let Some(writer) = self.writer.take() {
+            writer.wait_merging_threads()?;
+        }
+        let mut writer = self.quiet_writer()?;
+        let metas = self.opened.index.load_metas()?;
+        let with_deleted: Vec<_> =
+            metas.segments.iter().filter(|segment| segment.has_deletes()).map(tantivy::SegmentMeta::id).collect();
+        drop(metas);
+        if !with_deleted.is_empty() {
+            writer.merge(&with_deleted).wait()?;
+        }
+        writer.wait_merging_threads()?;
+        self.opened.readers.reload()?;
+        let reader = Reader::new(self.opened.readers.searcher(), self.opened.fields, seq)?;
+        if reader.documents() != self.documents {
+            return Err(failure(format!("{} documents are left of {} by a merge", reader.documents(), self.documents)));
+        }
+        Ok(Arc::new(reader))
+    }
+
+    /// Deletes files that no commit and no reader needs.
+    pub(super) fn collect(&mut self) -> Result<(), String> {
+        let collect = || {
+            let writer = self.quiet_writer()?;
+            writer.garbage_collect_files().wait()?;
+            writer.wait_merging_threads()
+        };
+        catch_unwind(AssertUnwindSafe(collect))
+            .map_err(|_| "deleting files panicked".to_owned())?
+            .map_err(|error: tantivy::TantivyError| error.to_string())
+    }
+
+    /// A writer that merges nothing by itself. There must be no other.
+    fn quiet_writer(&self) -> tantivy::Result<IndexWriter> {
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .memory_budget_per_thread(LEXICAL_WRITER_BYTES)
+            .build();
+        let writer: IndexWriter = self.opened.index.writer_with_options(options)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(writer)
     }
 
     /// Writes and commits a batch; gives a reader that is known to hold it. After an error, or a panic inside, this writer must not

@@ -46,6 +46,15 @@ pub(crate) struct Approximate {
 }
 
 impl Approximate {
+    /// Forgets the graph in use and a build under way, whose outcome is then passed over.
+    pub(crate) fn give_up(&mut self) -> Option<Arc<Graph>> {
+        self.waiting.clear();
+        self.added.clear();
+        self.removed.clear();
+        self.build = None;
+        self.graph.take()
+    }
+
     fn add(&mut self, at: u32) {
         if self.graph.is_some() {
             self.waiting.push(at);

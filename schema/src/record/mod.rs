@@ -5,9 +5,11 @@
 pub mod conflict;
 pub mod ledger;
 pub mod memory;
+pub mod purge;
 pub mod session;
 
 pub use conflict::*;
 pub use ledger::*;
 pub use memory::*;
+pub use purge::*;
 pub use session::*;

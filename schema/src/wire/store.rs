@@ -13,6 +13,51 @@ params! {
     }
 }
 
+params! {
+    /// Params of `store/verify`.
+    VerifyParams {
+        /// Look for this instead: a text, or the id of a memory, in every file of the data and state folders.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        absent: Option<String>,
+    }
+}
+
+result! {
+    /// What a search for a text in every file found.
+    AbsentResult {
+        /// True when it stands nowhere. Where only an id is left to look for, receipts and answers, which name it, do not count.
+        ok: bool,
+        /// Texts looked for: one, or those of every version of the memory that was named; 0 when only an id is left to look for.
+        texts: u64,
+        /// Files read.
+        files: u64,
+        /// Bytes read, decompressed ones too.
+        bytes: u64,
+        /// Where it stands, the first 100.
+        places: Vec<AbsentPlace>,
+        /// Files that could not be read, the first 100.
+        unread: Vec<String>,
+    }
+}
+
+result! {
+    /// One place where a text stands.
+    AbsentPlace {
+        /// `memory`, `transcript`, `answer`, `record`, `receipt`, `freePages`, `backup`, `setAside`, `index`, `log`, `config`, `other`.
+        kind: String,
+        /// The file.
+        file: String,
+        /// Which memory, session or table of it, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        what: Option<String>,
+        /// How often, counted up to 1,000.
+        count: u64,
+        /// What can be done about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+    }
+}
+
 result! {
     /// Result of `store/verify`.
     VerifyResult {
@@ -27,6 +72,9 @@ result! {
         /// Where the index does not match the store, the first 100. The store is no worse for it: `store/rebuild` makes the index anew.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         index_problems: Vec<String>,
+        /// With `absent`: where that text stands. Nothing else was checked then.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        absent: Option<AbsentResult>,
         /// Milliseconds it took.
         elapsed_ms: u64,
     }

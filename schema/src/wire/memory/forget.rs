@@ -2,7 +2,7 @@
 //!
 //! Must not know: what hiding takes.
 
-use super::Filter;
+use super::{Filter, Receipt};
 use crate::wire::{Timestamp, params, result};
 
 params! {
@@ -20,6 +20,9 @@ params! {
         /// Only count.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dry_run: Option<bool>,
+        /// Take them out physically too, now: it cannot be undone. `ids` may then name forgotten memories, by their whole ids.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        purge: Option<bool>,
         /// Idempotency key.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         key: Option<String>,
@@ -36,8 +39,15 @@ result! {
         ids: Vec<String>,
         /// Sequence token of the write.
         seq: String,
-        /// Until then `memory/undo` brings them back; absent on a dry run.
+        /// Until then `memory/undo` brings them back; absent on a dry run and with `purge`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         undo_until: Option<Timestamp>,
+        /// Memories that one of them was merged into: they are made of others too, and stay. What was merged into a forgotten memory goes
+        /// with it, and is counted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        derived: Vec<String>,
+        /// With `purge`: when and where they are gone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        receipt: Option<Receipt>,
     }
 }
