@@ -19,6 +19,9 @@ use tiro_schema::wire::memory::{Filter, ForgetParams, ForgetResult};
 
 const METHOD: &str = "memory/forget";
 
+/// Key and id of memories.
+type Named = Vec<(u64, [u8; 16])>;
+
 impl Memory {
     /// Hides memories: named, or all of a space that pass a filter (of every status unless the filter names some). Many are
     /// hidden in several transactions, in order; a call that fails in between may be repeated and goes on with the rest.
@@ -44,7 +47,7 @@ impl Memory {
 
     /// With a memory go those that were merged into it: they are current nowhere and hold words of it. What was made of one and of others
     /// stays, and is named: ids of the memories that these were merged into and that are not among them.
-    fn with_parts(&self, named: Vec<(u64, [u8; 16])>) -> Result<(Vec<(u64, [u8; 16])>, Vec<String>), MemoryError> {
+    fn with_parts(&self, named: Named) -> Result<(Named, Vec<String>), MemoryError> {
         let (mut all, mut derived) = (named, Vec::new());
         let mut seen: HashSet<u64> = all.iter().map(|(key, _)| *key).collect();
         let mut into: Vec<u64> = Vec::new();

@@ -14,6 +14,9 @@ use std::collections::HashSet;
 use std::ops::Bound;
 use tiro_schema::record::{IdempotencyRecord, MemoryRecord, PurgeRecord, PurgedRecord};
 
+/// Keys of answers, and the place to go on at; none at the end.
+pub type AnswersFound = (Vec<[u8; 32]>, Option<[u8; 32]>);
+
 /// Reads of purges. Every error is the disk's or `Damaged`.
 #[allow(clippy::missing_errors_doc)]
 pub trait PurgeReads: Reads {
@@ -54,13 +57,12 @@ pub trait PurgeReads: Reads {
     }
 
     /// Keys of the answers kept under idempotency keys that name one of these memories, from a place on: at most `max` rows are read.
-    /// The place to go on at; none at the end.
     fn answers_naming(
         &self,
         after: Option<[u8; 32]>,
         max: usize,
         names: &dyn Fn(&str) -> bool,
-    ) -> Result<(Vec<[u8; 32]>, Option<[u8; 32]>), StoreError> {
+    ) -> Result<AnswersFound, StoreError> {
         let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
         let rows = self.rows(tables::IDEMPOTENCY, (from, Bound::Unbounded), Direction::Ascending, max)?;
         let (mut found, mut last) = (Vec::new(), None);

@@ -17,6 +17,9 @@ const REMEMBER: &str = "memory_remember";
 /// What stands in the place of what was taken out.
 const FORGOTTEN: &str = "[forgotten]";
 
+/// Is shown place and JSON of a row.
+type Visit<'a> = &'a mut dyn FnMut((u64, u64), &str);
+
 /// What is looked for in sessions.
 struct Gone {
     /// First characters of the ids that were purged and are no living memory's.
@@ -40,7 +43,6 @@ impl Memory {
                 {
                     note_calls(&value, place.0, &mut gone);
                 }
-                Ok(())
             })?;
         }
         let mut changed = 0;
@@ -50,7 +52,6 @@ impl Memory {
                 if cleaned(json, place.0, &gone).is_some() {
                     places.push(place);
                 }
-                Ok(())
             })?;
             for some in places.chunks(PURGE_STEP_SPOKEN) {
                 go_on()?;
@@ -77,18 +78,13 @@ impl Memory {
         Ok(written?)
     }
 
-    fn each_spoken(
-        &self,
-        kind: Spoken,
-        go_on: &dyn Fn() -> Result<(), StoreError>,
-        visit: &mut dyn FnMut((u64, u64), &str) -> Result<(), StoreError>,
-    ) -> Result<(), MemoryError> {
+    fn each_spoken(&self, kind: Spoken, go_on: &dyn Fn() -> Result<(), StoreError>, visit: Visit<'_>) -> Result<(), MemoryError> {
         let mut after = None;
         loop {
             go_on()?;
             let rows = self.store().read(|tx| tx.spoken_after(kind, after, PURGE_STEP_SPOKEN))?;
             for (place, json) in &rows {
-                visit(*place, json)?;
+                visit(*place, json);
             }
             match rows.last() {
                 Some((place, _)) => after = Some(*place),
@@ -154,7 +150,7 @@ fn clean(value: &mut Value, session: u64, gone: &Gone) -> bool {
             }
             _ => false,
         },
-        Value::Array(items) => items.iter_mut().fold(false, |changed, value| clean(value, session, gone) || changed),
+        Value::Array(items) => items.iter_mut().map(|value| clean(value, session, gone)).fold(false, |any, one| any | one),
         Value::Object(members) => {
             let call = members.get("callId").and_then(Value::as_str).map(|call| (session, call.to_owned()));
             let kept_it = call.is_some_and(|call| gone.calls.contains(&call));
@@ -164,7 +160,7 @@ fn clean(value: &mut Value, session: u64, gone: &Gone) -> bool {
                 changed = *arguments != forgotten;
                 *arguments = forgotten;
             }
-            members.values_mut().fold(changed, |changed, value| clean(value, session, gone) || changed)
+            members.values_mut().map(|value| clean(value, session, gone)).fold(changed, |any, one| any | one)
         }
         _ => false,
     }

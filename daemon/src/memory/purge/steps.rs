@@ -78,7 +78,7 @@ impl Steps<'_> {
         for purge in open.iter().filter(|purge| purge.rows_at_ms.is_none()) {
             self.rows(purge)?;
             self.answers(purge)?;
-            self.done(&[purge.clone()], |purge| &mut purge.rows_at_ms)?;
+            self.done(std::slice::from_ref(purge), |purge| &mut purge.rows_at_ms)?;
         }
         self.sessions(&open)?;
         self.step(
