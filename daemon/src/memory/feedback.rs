@@ -117,7 +117,8 @@ impl Feedback {
         }
     }
 
-    fn set(&self, key: u64, against: Against) {
+    /// Sets what stands against a memory; the default is nothing.
+    pub fn set(&self, key: u64, against: Against) {
         let mut all = self.against.write();
         match against == Against::default() {
             true => all.remove(&key),

@@ -77,7 +77,7 @@ impl Memory {
     async fn put_away(&self, old: Vec<(u64, [u8; 16])>, before_ms: i64, forgets: bool) -> Result<(), MemoryError> {
         let caller = Caller::daemon();
         if forgets {
-            self.forget_records(&caller, METHOD, old, None).await?;
+            self.forget_records(&caller, METHOD, old, Vec::new(), None).await?;
             return Ok(());
         }
         let ids = old.iter().map(|(_, id)| super::resolve::id_text(id)).collect();

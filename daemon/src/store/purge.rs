@@ -115,7 +115,7 @@ impl WriteTx {
         self.put(tables::PURGED_BY, &keys::u64_16(purge, &record.id), &())
     }
 
-    /// Takes out every row of a memory: all versions, pointers, vectors of all models, use, conflicts. `fingerprints` are those of its
+    /// Takes out every row of a memory: all versions, pointers, vectors of all models, use, feedback, conflicts. `fingerprints` are those of its
     /// texts. Rows of the audit and of the outbox hold its key alone and stay.
     ///
     /// # Errors
@@ -138,6 +138,7 @@ impl WriteTx {
             self.take_out_range(tables::MODEL_VECTORS, (Bound::Included(&from), Bound::Included(&to)), usize::MAX)?;
         }
         self.take_out(tables::USAGE, &keys::u64(key))?;
+        self.take_out(tables::FEEDBACK, &keys::u64(key))?;
         self.take_out(tables::MEMORY_SPACES, &keys::u32_u64(record.space, key))?;
         self.take_out(tables::MEMORY_CURRENT, &keys::u64(key))?;
         self.take_out(tables::MEMORY_IDS, &record.id)?;

@@ -98,6 +98,9 @@ impl Vault {
             ("memory/import", named(json!({"lines": [{"text": "a line"}]}))),
             ("space/update", named(json!({"gate": "off"}))),
             ("space/delete", named(json!({}))),
+            ("memory/receipts", (json!({}), None)),
+            ("store/verify", (json!({"absent": "Deploys on Friday are allowed"}), None)),
+            ("store/purge", (json!({}), None)),
             ("store/backup", (json!({}), None)),
             ("store/restore", (json!({}), None)),
             ("session/new", named(json!({}))),
@@ -114,8 +117,7 @@ impl Vault {
 }
 
 /// Methods that show nothing of any one space; those of a turn are asked about where there is a model.
-const ELSEWHERE: [&str; 7] =
-    ["initialize", "space/list", "store/verify", "store/rebuild", "turn/wait", "turn/get", "turn/interrupt"];
+const ELSEWHERE: [&str; 6] = ["initialize", "space/list", "store/rebuild", "turn/wait", "turn/get", "turn/interrupt"];
 
 // MEM-11, M25: whoever the rules of a space leave out gets nothing of it by any method of the schema, and learns of no id whether it is there
 #[test]
@@ -149,6 +151,9 @@ fn no_method_passes_by_the_rules_of_a_space() {
     for prefix in [&vault.first[..8], &vault.second[..13]] {
         check::is_error(&vault.outsider.refused("memory/get", json!({"id": prefix})), ErrorKind::NotFound);
     }
+    let purge = vault.outsider.refused("memory/forget", json!({"ids": [vault.first], "purge": true}));
+    check::is_error(&purge, ErrorKind::NotFound);
+    assert_eq!(vault.outsider.ask::<Value>("store/verify", json!({}))["ok"], true, "it tells nothing of a space");
     let names: Vec<Value> = all_pages(&mut vault.outsider, "space/list", &json!({}));
     assert_eq!(names, Vec::<Value>::new(), "it is not even listed");
     // Nothing was done, and every attempt is in the audit of the space.
@@ -175,6 +180,11 @@ fn readers_read_and_writers_write() {
     let told = ruled(&mut writer, json!({"space": "shared", "writers": only}));
     assert_eq!((&told["rules"]["writers"], told["rules"].get("readers")), (&only, None));
     assert_eq!(reader.ask::<Value>("memory/get", json!({"id": id}))["text"], "the launch is on the ninth");
+    for (method, params) in [("memory/forget", json!({"ids": [id], "purge": true})), ("store/purge", json!({"dryRun": true}))] {
+        check::is_error(&reader.refused(method, params), ErrorKind::PolicyDenied);
+    }
+    let found: Value = reader.ask("store/verify", json!({"absent": "the launch is on the ninth"}));
+    assert_eq!(found["absent"]["ok"], false);
     let error = reader.refused("memory/forget", json!({"ids": [id]}));
     check::is_error(&error, ErrorKind::PolicyDenied);
     assert!(error.message.contains("shared"), "{error:?}");

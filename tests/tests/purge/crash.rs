@@ -14,7 +14,7 @@ fn done(receipt: &Value) -> usize {
 // MEM-9, D3
 #[test]
 fn a_purge_killed_at_any_point_leaves_a_whole_store_and_is_taken_up_again() {
-    let kills = if tiro_tests::heavy() { 60 } else { 10 };
+    let (kills, step) = if tiro_tests::heavy() { (60, 55) } else { (6, 130) };
     let mut daemon = TestDaemon::spawn();
     let mut all = keep(&mut daemon.rpc(), 0..2_000);
     let (mut purged, mut parts) = (0, Vec::new());
@@ -22,7 +22,7 @@ fn a_purge_killed_at_any_point_leaves_a_whole_store_and_is_taken_up_again() {
         let mut rpc = daemon.rpc();
         let ids: Vec<String> = all[purged..purged + 20].to_vec();
         let asked = rpc.send("memory/forget", json!({"ids": ids, "purge": true})).unwrap();
-        std::thread::sleep(Duration::from_millis(20 + 55 * round % 1_200));
+        std::thread::sleep(Duration::from_millis(20 + step * round % 1_200));
         daemon.kill9();
         assert!(asked > 0);
         daemon.start();

@@ -4,6 +4,7 @@
 //!
 //! Must not know: who asked.
 
+use super::super::feedback::Against;
 use super::super::fingerprint::{canonical, fingerprint};
 use super::super::resolve::id_text;
 use super::super::{Memory, MemoryError};
@@ -153,7 +154,8 @@ impl Steps<'_> {
             let ids = self.memory.store().read(|tx| tx.purged_by(purge.key, after, PURGE_STEP_MEMORIES))?;
             let Some(last) = ids.last() else { return Ok(()) };
             (after, done) = (Some(*last), done + ids.len() as u64);
-            self.memory.store().write_blocking("purge rows", move |tx| ids.iter().try_for_each(|id| remove(tx, id)))?;
+            let memory = self.memory.clone();
+            self.memory.store().write_blocking("purge rows", move |tx| ids.iter().try_for_each(|id| remove(&memory, tx, id)))?;
             (self.progress)("purging", done, purge.count);
         }
     }
@@ -236,11 +238,14 @@ impl Steps<'_> {
 const ID_CHARS: usize = 36;
 
 /// Takes out the rows of one memory; nothing where it is gone already.
-fn remove(tx: &mut WriteTx, id: &[u8; 16]) -> Result<(), StoreError> {
+fn remove(memory: &Memory, tx: &mut WriteTx, id: &[u8; 16]) -> Result<(), StoreError> {
     let Some(key) = tx.key_of_id(id)? else { return Ok(()) };
     let Some(record) = tx.memory(key)? else { return Ok(()) };
     let mut prints: Vec<[u8; 16]> = tx.memory_versions(key)?.iter().map(|v| fingerprint(&canonical(&v.text))).collect();
     prints.sort_unstable();
     prints.dedup();
-    tx.remove_memory(&record, &prints)
+    tx.remove_memory(&record, &prints)?;
+    let memory = memory.clone();
+    tx.after_commit(Box::new(move || memory.inner.feedback.set(key, Against::default())));
+    Ok(())
 }

@@ -83,7 +83,7 @@ result! {
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PurgedAt {
-    /// Rows: all versions, vectors of all models, use, conflicts, answers kept under idempotency keys.
+    /// Rows: all versions, vectors of all models, use, feedback, conflicts, answers kept under idempotency keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Timestamp>,
     /// What recalls had put into sessions. What was said there in own words stays.
