@@ -498,8 +498,10 @@ pub const REWRITE_ROUNDS_MAX: usize = 16;
 pub const REWRITE_LAST_ROWS: usize = 64;
 /// Bytes of keys touched by writes that a rewriting holds; beyond, it is put off.
 pub const REWRITE_TOUCHED_BYTES_MAX: usize = 64 << 20;
-/// Time that a rewritten file waits for a moment without reads to take its place, in ms.
-pub const SWAP_WAIT_MS_MAX: u64 = 2_000;
+/// Time that a rewritten file waits for a moment without reads to take its place, in ms. Writes wait meanwhile.
+pub const SWAP_WAIT_MS_MAX: u64 = 250;
+/// Times that it is tried, writes going on in between.
+pub const SWAP_TRIES_MAX: usize = 64;
 /// Memories whose rows a purge takes out in one transaction.
 pub const PURGE_STEP_MEMORIES: usize = 128;
 /// Messages or events that a purge reads, or changes, in one step.
@@ -524,8 +526,10 @@ pub const ABSENT_COUNT_MAX: u64 = 1_000;
 pub const PURGE_RECEIPTS_MAX: u64 = 10_000;
 /// Time from the start to the first look at what can be purged, in ms.
 pub const PURGE_FIRST_LOOK_MS: u64 = 5_000;
-/// Time between two looks, in ms.
-pub const PURGE_LOOK_MS: u64 = 10 * 60 * 1_000;
+/// Time between two looks, in ms: what was put off is taken up again.
+pub const PURGE_LOOK_MS: u64 = 60 * 1_000;
+/// Looks from one to the next that goes through all memories for what cannot be undone any more.
+pub const PURGE_SCAN_LOOKS: u32 = 10;
 /// Time between two purges by the daemon itself, in ms: each rewrites the store.
 pub const PURGE_INTERVAL_MS: i64 = 24 * 60 * 60 * 1_000;
 

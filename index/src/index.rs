@@ -317,10 +317,14 @@ impl Index {
     /// The same of vectors: graphs are given up, to be built anew, and a snapshot takes the place of the ones before. Blocks.
     ///
     /// # Errors
-    /// [`IndexError::Snapshot`].
+    /// [`IndexError::Snapshot`], also while the index is not loaded, and where an older one cannot be removed.
     pub fn purge_vectors(&self) -> Result<()> {
-        Graphs::give_up(&self.dir, &self.work).map_err(|error| IndexError::Snapshot(error.to_string()))?;
-        self.snapshot()
+        let failed = |error: std::io::Error| IndexError::Snapshot(error.to_string());
+        Graphs::give_up(&self.dir, &self.work).map_err(failed)?;
+        let _one = self.writing.lock();
+        let written = snapshot::write(&self.dir, &self.work.identity, &self.work.state).map_err(failed)?;
+        let seq = written.ok_or_else(|| IndexError::Snapshot("the index is not loaded yet".to_owned()))?;
+        snapshot::keep_only(&self.dir, seq).map_err(failed)
     }
 
     /// Clean stop: flush, snapshot, end of the thread. Searches still work afterwards; changes no longer reach the disk.

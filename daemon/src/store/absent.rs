@@ -114,7 +114,7 @@ pub(super) fn in_rows(
                     return Err(StoreError::Interrupted);
                 }
             }
-            if needles.stand_in(codec::payload(*table, key, value)?) || needles.stand_in(key) {
+            if needles.stand_in(codec::payload(table.as_written(value), key, value)?) || needles.stand_in(key) {
                 let place = named(view, *table, key)?;
                 if found.len() < ABSENT_PLACES_MAX || found.contains_key(&place) {
                     *found.entry(place).or_default() += 1;
@@ -238,16 +238,17 @@ fn list(folder: &Path, files: &mut Vec<(PathBuf, u64)>, unread: &mut Vec<String>
 }
 
 impl super::Store {
-    /// Looks for texts in the records of every table. Blocks.
+    /// Looks for texts in the records of every table. Blocks: the file under the view must not be replaced, so it is long work.
     ///
     /// # Errors
-    /// The disk's, `Damaged`, `Interrupted`.
+    /// The disk's, `Busy`, `Damaged`, `Interrupted`.
     pub fn rows_with(
         &self,
         needles: &Needles,
         progress: &dyn Fn(u64, u64),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<RowsFound, StoreError> {
+        let _alone = self.long_work()?;
         in_rows(&self.handle().long_view()?, needles, progress, cancelled)
     }
 }

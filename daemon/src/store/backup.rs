@@ -8,7 +8,7 @@ use super::disk::Room;
 use super::error::{OpenError, StoreError, engine};
 use super::open::{OpenOptions, Progress, create_private, peek, probe, sync_folder};
 use super::read::{Reads, UNBOUNDED};
-use super::rows::{Direction, ReadTx, Rows, guarded};
+use super::rows::{Direction, ReadTx, Row, Rows, guarded};
 use super::tables::{ALL, Table};
 use crate::clock;
 use crate::limits::{BACKUP_CACHE_BYTES, BACKUP_COMMIT_BYTES, BACKUPS_KEPT};
@@ -166,42 +166,45 @@ impl Copying<'_> {
     }
 
     fn copy_table(&self, view: &ReadTx, database: &Database, table: Table, before: u64, total: u64) -> Result<u64, StoreError> {
-        let begin = || -> Result<redb::WriteTransaction, StoreError> {
-            Room::check(self.dir)?;
-            let mut transaction = database.begin_write().map_err(engine)?;
-            transaction.set_two_phase_commit(true);
-            transaction.open_table(table.definition()).map_err(engine)?;
-            Ok(transaction)
-        };
-        let (mut transaction, mut bytes, mut done) = (Some(begin()?), 0, before);
+        let (mut rows, mut bytes, mut done) = (Vec::new(), 0, before);
         view.scan(table, UNBOUNDED, Direction::Ascending, &mut |key, value| {
             if view.checks() == Checks::On {
                 codec::payload(table.as_written(value), key, value)?;
             }
-            if let Some(open) = &transaction {
-                let mut copy = open.open_table(table.definition()).map_err(engine)?;
-                copy.insert(key, value).map_err(engine)?;
-            }
+            rows.push((key.to_vec(), value.to_vec()));
             (bytes, done) = (bytes + key.len() + value.len(), done + 1);
             if bytes >= BACKUP_COMMIT_BYTES {
                 if (self.cancelled)() {
                     return Err(StoreError::Interrupted);
                 }
-                if let Some(full) = transaction.take() {
-                    guarded(|| full.commit().map_err(engine))?;
-                }
+                self.write_rows(database, table, &rows)?;
                 (self.progress)(self.stage, done, total);
-                (transaction, bytes) = (Some(begin()?), 0);
+                rows.clear();
+                bytes = 0;
             }
             Ok(true)
         })?;
-        if let Some(last) = transaction {
-            guarded(|| last.commit().map_err(engine))?;
-        }
+        self.write_rows(database, table, &rows)?;
         if done - before != view.row_count(table)? {
             return Err(StoreError::damaged_file(format!("table {} has not the rows it says", table.name)));
         }
         Ok(done)
+    }
+
+    /// Writes rows of a table, which is made with the first, in one transaction.
+    fn write_rows(&self, database: &Database, table: Table, rows: &[Row]) -> Result<(), StoreError> {
+        Room::check(self.dir)?;
+        guarded(|| {
+            let mut transaction = database.begin_write().map_err(engine)?;
+            transaction.set_two_phase_commit(true);
+            {
+                let mut copy = transaction.open_table(table.definition()).map_err(engine)?;
+                for (key, value) in rows {
+                    copy.insert(key.as_slice(), value.as_slice()).map_err(engine)?;
+                }
+            }
+            transaction.commit().map_err(engine)
+        })
     }
 
     /// Opens the copy as a store would be opened, and compares what it says of itself.

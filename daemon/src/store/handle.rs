@@ -11,6 +11,7 @@ use super::lock::StoreLock;
 use super::open::{OpenOptions, Opened, STORE_FILE, open_dir, sync_folder};
 use super::rewrite::{self, Touched};
 use super::rows::ReadTx;
+use super::writer::NotSwapped;
 use super::{backup, restore};
 use crate::limits::{REOPEN_BACKOFF_MS_MAX, REOPEN_BACKOFF_MS_MIN, SWAP_WAIT_MS_MAX};
 use parking_lot::{Mutex, RwLock};
@@ -279,30 +280,43 @@ impl Handle {
 
     /// Puts a rewritten file in the place of the open one: what was written last is copied, the file takes the store's name. Gives the
     /// old database. On the writer's thread, so that no write comes in between.
-    pub(super) fn swap_in(&self, fresh: Database, path: &Path) -> Result<Database, StoreError> {
-        if self.health() != Health::Well {
-            return Err(StoreError::Interrupted);
-        }
-        let rows = self.take_touched()?;
-        {
-            let view = self.long_view()?;
-            let bytes = std::fs::metadata(path)?.len();
-            rewrite::copy_rows(&view, &fresh, &rows, Some(rewrite::Last { bytes }))?;
-            rewrite::same_counts(&view, &fresh)?;
+    pub(super) fn swap_in(&self, fresh: Database, path: &Path) -> Result<Database, NotSwapped> {
+        if let Err(error) = self.complete(&fresh, path) {
+            return Err(NotSwapped { fresh, error });
         }
         let store = self.dir.join(STORE_FILE);
         let old = {
             let wait = Duration::from_millis(SWAP_WAIT_MS_MAX);
-            let mut database = self.database.try_write_for(wait).ok_or(StoreError::Busy)?;
-            std::fs::rename(path, &store)?;
-            database.replace(fresh)
+            let Some(mut database) = self.database.try_write_for(wait) else {
+                return Err(NotSwapped { fresh, error: StoreError::Busy });
+            };
+            // Taken out before, so that nothing can stand between the rename and the change of databases.
+            let Some(old) = database.take() else { return Err(NotSwapped { fresh, error: StoreError::Closed }) };
+            if let Err(error) = std::fs::rename(path, &store) {
+                *database = Some(old);
+                return Err(NotSwapped { fresh, error: error.into() });
+            }
+            *database = Some(fresh);
+            old
         };
         if let Err(error) = sync_folder(&store) {
             // After a loss of power the name may stand for the old file: nothing may be written that it would lack.
             tracing::error!(%error, "the folder of the store could not be synced; the store takes no writes until it is reopened");
             *self.health.write() = state_after(&error);
         }
-        old.ok_or(StoreError::Closed)
+        Ok(old)
+    }
+
+    /// Copies the last of what was written into a rewritten file, and holds the two against each other.
+    fn complete(&self, fresh: &Database, path: &Path) -> Result<(), StoreError> {
+        if self.health() != Health::Well {
+            return Err(StoreError::Interrupted);
+        }
+        let rows = self.take_touched()?;
+        let view = self.long_view()?;
+        let bytes = std::fs::metadata(path)?.len();
+        rewrite::copy_rows(&view, fresh, &rows, Some(rewrite::Last { bytes }))?;
+        rewrite::same_counts(&view, fresh)
     }
 
     fn take_over(&self, database: &mut Option<Database>, opened: Opened) {

@@ -13,12 +13,13 @@ use super::handle::Handle;
 use super::open::{Progress, create_private};
 use super::rows::{ReadTx, Rows, guarded};
 use super::tables::ALL;
-use super::writer::{Command, Swap};
+use super::writer::{Command, NotSwapped, Swap, Swapped};
 use super::{LongWork, Store};
 use crate::limits::{
     BACKUP_COMMIT_BYTES, INTEGRITY_AT_OPEN_BYTES_MAX, REWRITE_LAST_ROWS, REWRITE_ROUNDS_MAX, REWRITE_TOUCHED_BYTES_MAX,
+    SWAP_TRIES_MAX,
 };
-use redb::{Database, ReadableDatabase};
+use redb::{Database, ReadableDatabase, WriteTransaction};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
@@ -105,25 +106,44 @@ impl Store {
         let copying =
             Copying { dir: &handle.dir, epoch, options: &handle.options, progress, cancelled, stage: "rewriting the store" };
         copying.fill(&handle.long_view()?, &fresh)?;
-        for _ in 0..REWRITE_ROUNDS_MAX {
-            let rows = handle.take_touched()?;
-            if cancelled() {
-                return Err(StoreError::Interrupted);
-            }
-            copy_rows(&handle.long_view()?, &fresh, &rows, None)?;
-            if rows.len() <= REWRITE_LAST_ROWS {
-                break;
-            }
-        }
-        let (reply, answer) = oneshot::channel();
-        let swap = Swap { fresh, path, reply };
-        self.send(Command::Swap(Box::new(swap))).map_err(|_| StoreError::Busy)?;
-        let swapped = answer.blocking_recv().unwrap_or(Err(StoreError::Closed))?;
+        let swapped = self.put_in_place(fresh, &path, cancelled)?;
         // The last handle on the old file, whose name is gone: closing it may take a while, and happens here.
         drop(swapped.old);
         let elapsed_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let bytes_after = handle.file_bytes();
         Ok(RewriteReport { bytes_before, bytes_after, elapsed_ms, writes_waited_ms: swapped.waited_ms })
+    }
+
+    /// Has a copy follow what is written, and take the store's place; again while reads leave no moment for that.
+    fn put_in_place(&self, mut fresh: Database, path: &Path, cancelled: &dyn Fn() -> bool) -> Result<Swapped, StoreError> {
+        for _ in 0..SWAP_TRIES_MAX {
+            self.follow(&fresh, cancelled)?;
+            let (reply, answer) = oneshot::channel();
+            let swap = Swap { fresh, path: path.to_owned(), reply };
+            self.send(Command::Swap(Box::new(swap))).map_err(|_| StoreError::Busy)?;
+            match answer.blocking_recv().map_err(|_| StoreError::Closed)?.map_err(|not_swapped| *not_swapped) {
+                Ok(swapped) => return Ok(swapped),
+                Err(NotSwapped { fresh: kept, error: StoreError::Busy }) => fresh = kept,
+                Err(NotSwapped { error, .. }) => return Err(error),
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
+    /// Copies what was written meanwhile, round by round, until little is left.
+    fn follow(&self, fresh: &Database, cancelled: &dyn Fn() -> bool) -> Result<(), StoreError> {
+        let handle = self.handle();
+        for _ in 0..REWRITE_ROUNDS_MAX {
+            if cancelled() {
+                return Err(StoreError::Interrupted);
+            }
+            let rows = handle.take_touched()?;
+            copy_rows(&handle.long_view()?, fresh, &rows, None)?;
+            if rows.len() <= REWRITE_LAST_ROWS {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -156,32 +176,11 @@ pub(super) struct Last {
 
 /// Makes rows in a copy what they are in a view.
 pub(super) fn copy_rows(view: &ReadTx, fresh: &Database, rows: &[Place], last: Option<Last>) -> Result<(), StoreError> {
-    let begin = || {
-        let mut transaction = guarded(|| fresh.begin_write().map_err(engine))?;
-        transaction.set_two_phase_commit(true);
-        Ok::<_, StoreError>(transaction)
-    };
     let mut rest = rows;
     while !rest.is_empty() || last.is_some() {
-        let mut transaction = begin()?;
-        let (mut bytes, mut done) = (0, 0);
-        for (tag, key) in rest {
-            let Some(table) = ALL.iter().find(|table| table.tag == *tag) else { continue };
-            let value = view.row(*table, key)?;
-            bytes += key.len() + value.as_ref().map_or(0, Vec::len);
-            done += 1;
-            guarded(|| {
-                let mut copy = transaction.open_table(table.definition()).map_err(engine)?;
-                match &value {
-                    Some(value) => drop(copy.insert(key.as_slice(), value.as_slice()).map_err(engine)?),
-                    None => drop(copy.remove(key.as_slice()).map_err(engine)?),
-                }
-                Ok(())
-            })?;
-            if bytes >= BACKUP_COMMIT_BYTES {
-                break;
-            }
-        }
+        let mut transaction = guarded(|| fresh.begin_write().map_err(engine))?;
+        transaction.set_two_phase_commit(true);
+        let done = guarded(|| copy_some(view, &transaction, rest))?;
         rest = &rest[done..];
         let is_end = rest.is_empty();
         transaction.set_quick_repair(is_end && last.is_some_and(|last| last.bytes > INTEGRITY_AT_OPEN_BYTES_MAX));
@@ -191,6 +190,31 @@ pub(super) fn copy_rows(view: &ReadTx, fresh: &Database, rows: &[Place], last: O
         }
     }
     Ok(())
+}
+
+/// Copies as many rows as go into one transaction; how many. The rows of a table stand together, so each is opened once.
+fn copy_some(view: &ReadTx, transaction: &WriteTransaction, rows: &[Place]) -> Result<usize, StoreError> {
+    let (mut bytes, mut done) = (0, 0);
+    for of_table in rows.chunk_by(|a, b| a.0 == b.0) {
+        let Some(table) = ALL.iter().find(|table| table.tag == of_table[0].0) else {
+            done += of_table.len();
+            continue;
+        };
+        let mut copy = transaction.open_table(table.definition()).map_err(engine)?;
+        for (_, key) in of_table {
+            let value = view.row(*table, key)?;
+            bytes += key.len() + value.as_ref().map_or(0, Vec::len);
+            done += 1;
+            match &value {
+                Some(value) => drop(copy.insert(key.as_slice(), value.as_slice()).map_err(engine)?),
+                None => drop(copy.remove(key.as_slice()).map_err(engine)?),
+            }
+            if bytes >= BACKUP_COMMIT_BYTES {
+                return Ok(done);
+            }
+        }
+    }
+    Ok(done)
 }
 
 /// Refuses a copy whose tables have not as many rows as the store's.
@@ -205,8 +229,8 @@ pub(super) fn same_counts(view: &ReadTx, fresh: &Database) -> Result<(), StoreEr
 }
 
 impl Handle {
-    /// Notes what a transaction that is about to be committed touched. Whether the commit succeeds does not matter: what stands there
-    /// is looked up.
+    /// Notes what a transaction touched, once its commit is over. Whether that succeeded does not matter: what stands there is looked up,
+    /// in a view that was opened after the noting was read.
     pub(super) fn touch(&self, places: Vec<Place>) {
         if let Some(touched) = &mut *self.touched.lock() {
             touched.add(places);

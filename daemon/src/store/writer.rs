@@ -42,7 +42,7 @@ pub(super) struct Exclusive {
 pub(super) struct Swap {
     pub(super) fresh: Database,
     pub(super) path: std::path::PathBuf,
-    pub(super) reply: oneshot::Sender<Result<Swapped, StoreError>>,
+    pub(super) reply: oneshot::Sender<Result<Swapped, Box<NotSwapped>>>,
 }
 
 /// What became of a rewritten file.
@@ -51,6 +51,12 @@ pub(super) struct Swapped {
     pub(super) old: Database,
     /// Milliseconds in which no write was taken.
     pub(super) waited_ms: u64,
+}
+
+/// A rewritten file that could not take the store's place, and why. It can be tried again.
+pub(super) struct NotSwapped {
+    pub(super) fresh: Database,
+    pub(super) error: StoreError,
 }
 
 /// The writer's thread.
@@ -215,9 +221,12 @@ impl Writer {
             }
             Err(error) => return not_done(error),
         }
-        self.handle.touch(tx.take_touched());
+        let touched = tx.take_touched();
         let (transaction, seq, hooks) = tx.into_parts();
-        match guarded(|| transaction.commit().map_err(engine)) {
+        let committed = guarded(|| transaction.commit().map_err(engine));
+        // After the commit, whatever came of it: a rewriting that took these rows before would look them up in a view without it.
+        self.handle.touch(touched);
+        match committed {
             Ok(()) => Attempt::Committed(seq, hooks),
             Err(error) => Attempt::Failed(Fate::Unknown(self.handle.describe(error))),
         }
@@ -230,7 +239,7 @@ impl Writer {
 
     fn swap(&mut self, swap: Swap) {
         let began = Instant::now();
-        let swapped = self.handle.swap_in(swap.fresh, &swap.path);
+        let swapped = self.handle.swap_in(swap.fresh, &swap.path).map_err(Box::new);
         let waited_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         let _ = swap.reply.send(swapped.map(|old| Swapped { old, waited_ms }));
     }

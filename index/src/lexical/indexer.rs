@@ -302,20 +302,23 @@ impl Indexer {
                 Some(writer) => writer,
                 None => self.reopen()?,
             };
+            // Looked at before the batch is made: whatever was taken out when a purge was asked for is in it then.
+            let is_purge = self.work.signal.lock().purge;
             let batch = self.work.state.read().batch(LEXICAL_BATCH_DOCUMENTS_MAX);
-            if batch.additions.is_empty() && batch.removals.is_empty() {
-                if std::mem::take(&mut self.work.signal.lock().purge) {
-                    self.purge(&mut writer).inspect_err(|_| self.work.signal.lock().purge = true)?;
-                }
-                self.writer = Some(writer);
-                return Ok(());
+            let is_empty = batch.additions.is_empty() && batch.removals.is_empty();
+            if !is_empty {
+                let reached = self.work.state.read().reader.as_ref().map_or(0, |reader| reader.seq);
+                let payload = self.work.payload(batch.complete_at.unwrap_or(reached));
+                let reader = writer.write(&batch, &payload)?;
+                self.work.state.write().settle(&batch, reader);
             }
-            let reached = self.work.state.read().reader.as_ref().map_or(0, |reader| reader.seq);
-            let payload = self.work.payload(batch.complete_at.unwrap_or(reached));
-            let reader = writer.write(&batch, &payload)?;
-            self.work.state.write().settle(&batch, reader);
+            let is_whole = is_empty || batch.complete_at.is_some();
+            if is_purge && is_whole {
+                self.purge(&mut writer)?;
+                self.work.signal.lock().purge = false;
+            }
             self.writer = Some(writer);
-            if batch.complete_at.is_some() && !self.work.signal.lock().purge {
+            if is_whole {
                 return Ok(());
             }
         }

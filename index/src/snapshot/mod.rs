@@ -8,7 +8,7 @@ mod read;
 mod write;
 
 pub(crate) use read::load;
-pub(crate) use write::{remove, write};
+pub(crate) use write::{keep_only, remove, write};
 
 /// File of the state inside a snapshot.
 const STATE_FILE: &str = "state.bin";

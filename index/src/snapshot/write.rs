@@ -38,7 +38,9 @@ pub(crate) fn write(dir: &Path, identity: &Identity, state: &RwLock<State>) -> i
     });
     match result {
         Ok(name) => {
-            remove_others(dir, &name);
+            if let Err(error) = remove_others(dir, &name) {
+                tracing::warn!(%error, "an old snapshot could not be removed");
+            }
             let mut state = state.write();
             state.changes = state.changes.saturating_sub(changes);
             state.snapshot_seq = seq;
@@ -131,15 +133,22 @@ fn flags(slot: &Slot) -> u8 {
     bits.into_iter().filter(|(set, _)| *set).fold(0, |flags, (_, bit)| flags | bit)
 }
 
+/// Removes every snapshot and leftover but that of a sequence.
+pub(crate) fn keep_only(dir: &Path, seq: u64) -> io::Result<()> {
+    remove_others(dir, &format!("{GENERATION}{seq}"))
+}
+
 /// Removes every snapshot and leftover but one.
-fn remove_others(dir: &Path, keep: &str) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+fn remove_others(dir: &Path, keep: &str) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name != keep && (name.starts_with(GENERATION) || name.starts_with(TEMPORARY)) {
-            let _ = remove(&entry.path());
+            remove(&entry.path())?;
         }
     }
+    Ok(())
 }
 
 /// Removes a folder or a file of that name, if there is one.
