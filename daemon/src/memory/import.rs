@@ -12,7 +12,7 @@ use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::Key;
 use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION};
-use crate::store::{Reads, StoreError, WriteTx};
+use crate::store::{PurgeReads, Reads, StoreError, WriteTx};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use tiro_schema::DEFAULT_SPACE;
@@ -223,20 +223,18 @@ impl Memory {
         let mut id = line.ready.record.id;
         if line.named {
             let seat = Seat::of(tx, &line.ready.draft.space, there, &id)?;
-            if let Some(record) = seat.taken {
-                if update {
-                    return Ok(match renewal(tx, &line.ready, &record)? {
-                        Renewal::Same => Taken::Known,
-                        Renewal::Kept => Taken::Kept,
-                        Renewal::Next(next) => Taken::Updated(Box::new(self.renew(tx, &record, *next, line.ready.vectors())?)),
-                    });
-                }
-                return Ok(match standing(line, &record) {
-                    None => Taken::Known,
-                    Some(reason) => Taken::Refused(reason),
+            if let Some(record) = seat.taken.as_ref().filter(|_| update) {
+                return Ok(match renewal(tx, &line.ready, record)? {
+                    Renewal::Same => Taken::Known,
+                    Renewal::Kept => Taken::Kept,
+                    Renewal::Next(next) => Taken::Updated(Box::new(self.renew(tx, record, *next, line.ready.vectors())?)),
                 });
             }
-            id = seat.id;
+            match seat.known(line) {
+                Some(None) => return Ok(Taken::Known),
+                Some(Some(reason)) => return Ok(Taken::Refused(reason)),
+                None => id = seat.id,
+            }
         }
         let moved = id != line.ready.record.id;
         let space = match ensure_space(tx, &line.ready.draft.space) {
@@ -302,7 +300,7 @@ impl Memory {
                         }
                         continue;
                     }
-                    (("id".to_owned(), seat.id), seat.taken.map(|record| standing(line, &record)))
+                    (("id".to_owned(), seat.id), seat.known(line))
                 } else {
                     let known = match space {
                         Some(space) => line.ready.known(tx, space)?.map(|_| None),
@@ -349,19 +347,35 @@ pub(super) struct Seat {
     id: [u8; 16],
     /// The memory that is there already.
     pub taken: Option<MemoryRecord>,
+    /// Whether it was purged there.
+    purged: bool,
 }
 
 impl Seat {
     /// The seat of an id in a space, by its name and, where it is there, its number. An id that another space has is neither taken for this one nor told of: it becomes another,
     /// the same each time, so that the same line is known when it comes again.
     pub fn of(tx: &impl Reads, name: &str, space: Option<u32>, id: &[u8; 16]) -> Result<Seat, StoreError> {
-        let record = |id: &[u8; 16]| tx.key_of_id(id)?.map(|key| tx.memory(key)).transpose().map(Option::flatten);
-        match record(id)? {
-            Some(other) if Some(other.space) != space => {
+        let seat = |id: [u8; 16]| {
+            let taken = tx.key_of_id(&id)?.map(|key| tx.memory(key)).transpose()?.flatten();
+            let purged = tx.purged(&id)?.map(|purged| purged.space);
+            Ok::<_, StoreError>((taken, purged))
+        };
+        let (taken, purged) = seat(*id)?;
+        match taken.as_ref().map(|record| record.space).or(purged) {
+            Some(other) if Some(other) != space => {
                 let id = id_in(name, id);
-                Ok(Seat { taken: record(&id)?, id })
+                let (taken, purged) = seat(id)?;
+                Ok(Seat { id, taken, purged: purged.is_some() })
             }
-            taken => Ok(Seat { id: *id, taken }),
+            _ => Ok(Seat { id: *id, taken, purged: purged.is_some() }),
+        }
+    }
+
+    /// What is known of the line's memory: why it is refused, or that it says the same; none where it is new.
+    fn known(&self, line: &Line) -> Option<Option<String>> {
+        match &self.taken {
+            Some(record) => Some(standing(line, record)),
+            None => self.purged.then(|| Some(PURGED.to_owned())),
         }
     }
 }
@@ -383,3 +397,5 @@ fn standing(line: &Line, record: &MemoryRecord) -> Option<String> {
 
 /// Why a line whose memory was forgotten here is not taken.
 const FORGOTTEN: &str = "this memory was forgotten here: undo that instead";
+/// Why a line whose memory was purged here is not taken.
+const PURGED: &str = "this memory was purged here: without its id the line is a new one";

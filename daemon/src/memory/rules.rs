@@ -2,10 +2,10 @@
 //!
 //! Clients of one uid can claim any name and be started from any path: the rules stop mistakes, not malice. Must not know: methods.
 
-use super::resolve::id_text;
+use super::resolve::{id_text, whole_id};
 use super::{Memory, MemoryError};
 use crate::limits::{CANDIDATES_LISTED_MAX, ID_PREFIX_CHARS_MIN, QUOTA_SPACES_KEPT_MAX};
-use crate::store::{Direction, Reads, RuleReads, StoreError, WriteTx};
+use crate::store::{Direction, PurgeReads, Reads, RuleReads, StoreError, WriteTx};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -148,7 +148,7 @@ impl Memory {
         self.store().read(|tx| tx.space_by_id(space)).ok().flatten().map(|space| space.name)
     }
 
-    /// Ids and spaces of what an id, or a prefix, may name: memories, forgotten ones too, else conflicts.
+    /// Ids and spaces of what an id, or a prefix, may name: memories, forgotten ones too, else conflicts, else, by a whole id, what was purged.
     ///
     /// # Errors
     /// The store's.
@@ -167,6 +167,11 @@ impl Memory {
                 && let Ok(conflict) = super::conflicts::resolve_conflict_id(tx, text)
             {
                 found.push((id_text(&conflict.id), conflict.space));
+            }
+            if found.is_empty()
+                && let Some(id) = whole_id(text)
+            {
+                found.extend(tx.purged(&id)?.map(|purged| (id_text(&id), purged.space)));
             }
             Ok(found)
         })

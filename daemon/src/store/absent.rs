@@ -51,7 +51,7 @@ impl Needles {
 
     /// How often they stand in a file, counted up to a limit, and how many bytes it has. Read piece by piece, with as much of the piece
     /// before as the longest could begin in.
-    fn count_in(&self, path: &Path, cancelled: &dyn Fn() -> bool) -> Result<(u64, u64), StoreError> {
+    pub(super) fn count_in(&self, path: &Path, cancelled: &dyn Fn() -> bool) -> Result<(u64, u64), StoreError> {
         let mut file = File::open(path)?;
         let mut piece = vec![0; ABSENT_READ_BYTES + self.longest];
         let (mut kept, mut count, mut bytes) = (0, 0, 0_u64);

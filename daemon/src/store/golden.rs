@@ -256,7 +256,7 @@ fn lines() -> String {
     line(all, tables::EMBEDDERS, &super::keys::u32(1), &embedder);
     line(all, tables::MODEL_BACKGROUNDS, &super::keys::u32_u32(1, 7), &vector);
     line(all, tables::PURGES, &super::keys::u64(13), &purge());
-    line(all, tables::PURGED, &[0xA5; 16], &PurgedRecord { purge: 13, key: 5, hidden_at_ms: 4 });
+    line(all, tables::PURGED, &[0xA5; 16], &PurgedRecord { purge: 13, key: 5, space: 6, hidden_at_ms: 4 });
     line(all, tables::PURGED_BY, &super::keys::u64_16(13, &[0xA5; 16]), &());
     lines
 }

@@ -110,7 +110,7 @@ impl WriteTx {
     /// # Errors
     /// The disk's.
     pub fn mark_purged(&mut self, purge: u64, record: &MemoryRecord) -> Result<(), StoreError> {
-        let row = PurgedRecord { purge, key: record.key, hidden_at_ms: record.recorded_at_ms };
+        let row = PurgedRecord { purge, key: record.key, space: record.space, hidden_at_ms: record.recorded_at_ms };
         self.put(tables::PURGED, &record.id, &row)?;
         self.put(tables::PURGED_BY, &keys::u64_16(purge, &record.id), &())
     }

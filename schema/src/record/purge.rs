@@ -50,6 +50,8 @@ pub struct PurgedRecord {
     pub purge: u64,
     /// Key the memory had.
     pub key: u64,
+    /// Space it was in.
+    pub space: u32,
     /// When it was hidden, Unix ms.
     pub hidden_at_ms: i64,
 }

@@ -1,6 +1,6 @@
 //! `memory/forget` with `purge`, `store/purge`, `store/verify` with `absent`, receipts.
 
-use super::{files_with, keep, mark, text};
+use super::{Over, files_with, keep, mark, text};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -108,15 +108,6 @@ fn p99(mut times: Vec<Duration>) -> (Duration, Duration, usize) {
     times.sort();
     let at = (times.len() * 99 / 100).min(times.len() - 1);
     (times[at], times[times.len() - 1], times.len())
-}
-
-/// Ends what goes on beside, whatever happens.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }
 
 /// Recalls until `over`, and how long each took.

@@ -213,17 +213,18 @@ impl Steps<'_> {
             return Ok(());
         }
         self.go_on()?;
+        (self.progress)("backup", 0, 0);
         let store = self.memory.store();
         let made = store.backup_within(self.alone, self.progress, self.stopped)?;
         let keys: Vec<u64> = open.iter().map(|purge| purge.key).collect();
-        let removed = store.remove_copies(self.alone, &made.path, &keys)?;
+        let removed = store.remove_copies(self.alone, &made.path, &keys, self.stopped)?;
         let noted = store.write_blocking("note the end of a purge", move |tx| {
             let now_ms = tx.now_ms();
             for key in &keys {
                 if let Some(mut purge) = tx.purge(*key)? {
                     purge.backups_at_ms.get_or_insert(now_ms);
-                    purge.backups_removed = removed.backups;
-                    purge.set_aside_removed = removed.set_aside;
+                    purge.backups_removed = purge.backups_removed.saturating_add(removed.backups);
+                    purge.set_aside_removed = purge.set_aside_removed.saturating_add(removed.set_aside);
                     purge.put_off.clear();
                     tx.put_purge(&purge)?;
                 }
