@@ -143,7 +143,9 @@ fn named(view: &ReadTx, table: Table, key: &[u8]) -> Result<(&'static str, Strin
             let state = if forgotten { "forgotten, not purged" } else { "kept" };
             ("memory", record.map_or_else(|| table.name.to_owned(), |record| format!("memory {} ({state})", id(record.id))))
         }
-        tables::MESSAGES | tables::EVENTS | tables::SESSIONS => session(keys::u64_at(key, 0))?,
+        tables::MESSAGES | tables::EVENTS | tables::SESSIONS | tables::RESULTS | tables::RESULT_PARTS => {
+            session(keys::u64_at(key, 0))?
+        }
         tables::TURNS => {
             let turn: Option<tiro_schema::record::TurnRecord> = view.record(table, key)?;
             session(turn.map(|turn| turn.session))?
