@@ -44,7 +44,7 @@ fn stands(dir: &Path, bytes: &[u8]) -> bool {
 
 /// A vector as its row holds it.
 fn vector(n: u64) -> Vec<u8> {
-    vec![n as f32; DIMENSION].iter().flat_map(|x| x.to_le_bytes()).collect()
+    [n as f32; DIMENSION].iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
 // MEM-9, D15
