@@ -111,6 +111,8 @@ impl Vault {
             ("session/messages", by(&session, json!({}), &self.session)),
             ("session/attach", by(&session, json!({}), &self.session)),
             ("session/detach", by(&session, json!({}), &self.session)),
+            ("result/get", by(&json!({"ref": format!("{}:r1", self.session)}), json!({}), &self.session)),
+            ("result/search", by(&session, json!({"query": "harbour"}), &self.session)),
             ("turn/start", by(&session, json!({"input": "hello"}), &self.session)),
         ])
     }
