@@ -215,7 +215,11 @@ fn gone(what: &str) -> SessionError {
 
 fn named(tx: &impl SessionReads, reference: &str) -> Result<(SessionRecord, ResultRecord), SessionError> {
     let Some((session, number)) = parse_reference(reference) else { return Err(gone(reference)) };
-    let session = find(tx, session)?;
+    let session = find(tx, session).map_err(|error| match error {
+        // As for one whose session its asker may not read.
+        SessionError::NotFound { .. } => gone(reference),
+        other => other,
+    })?;
     let record = tx.result(session.key, number)?.ok_or_else(|| gone(reference))?;
     Ok((session, record))
 }
