@@ -51,7 +51,19 @@ pub fn program(name: &str) -> ProgramInfo {
 /// # Errors
 /// [`HandshakeError::Skew`] with what the daemon's status says about itself when there is no common version.
 pub async fn initialize(connection: &Connection, client: &ProgramInfo) -> Result<InitializeResult, HandshakeError> {
-    let params = InitializeParams { protocol: ours(), client: client.clone(), capabilities: ClientCapabilities::default() };
+    initialize_with(connection, client, ClientCapabilities::default()).await
+}
+
+/// The same, and what this client offers to the daemon.
+///
+/// # Errors
+/// As [`initialize`].
+pub async fn initialize_with(
+    connection: &Connection,
+    client: &ProgramInfo,
+    capabilities: ClientCapabilities,
+) -> Result<InitializeResult, HandshakeError> {
+    let params = InitializeParams { protocol: ours(), client: client.clone(), capabilities };
     let options = CallOptions { timeout: Some(HANDSHAKE_MAX), progress_token: None };
     match connection.call_with::<_, InitializeResult>("initialize", &params, options).await {
         Ok(result) if (PROTOCOL_MIN..=PROTOCOL_MAX).contains(&result.protocol) => Ok(result),

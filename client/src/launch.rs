@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use tiro_schema::ErrorKind;
 use tiro_schema::owner::Owner;
 use tiro_schema::place::{Places, SocketRule};
-use tiro_schema::wire::{InitializeResult, ProgramInfo};
+use tiro_schema::wire::{ClientCapabilities, InitializeResult, ProgramInfo};
 use tokio::net::UnixStream;
 
 /// The environment variable with the token of `tiro mcp serve --http`.
@@ -186,6 +186,14 @@ pub async fn reach(places: &Places, client: &str) -> Result<Session, LaunchError
 /// # Errors
 /// See [`LaunchError`].
 pub async fn reach_as(places: &Places, client: &ProgramInfo) -> Result<Session, LaunchError> {
+    reach_with(places, client, ClientCapabilities::default()).await
+}
+
+/// The same, and what this client offers to the daemon.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub async fn reach_with(places: &Places, client: &ProgramInfo, capabilities: ClientCapabilities) -> Result<Session, LaunchError> {
     let deadline = Instant::now() + START_MAX;
     let mut pause = PROBE_MIN;
     let mut start: Option<Start> = None;
@@ -201,7 +209,7 @@ pub async fn reach_as(places: &Places, client: &ProgramInfo) -> Result<Session, 
             (other, _) => other?,
         };
         let connection = Connection::over(stream);
-        match handshake::initialize(&connection, client).await {
+        match handshake::initialize_with(&connection, client, capabilities.clone()).await {
             Ok(hello) => return Ok(Session { connection, hello, started: start.is_some() }),
             Err(error) if passes(&error) && Instant::now() < deadline => {}
             Err(error) => return Err(error.into()),

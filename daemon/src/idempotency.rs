@@ -16,6 +16,11 @@ pub struct Key {
     body: [u8; 32],
 }
 
+/// SHA-256 of a value as canonical JSON.
+pub fn hash_of(value: &Value) -> [u8; 32] {
+    Sha256::digest(canonical_json(value)).into()
+}
+
 /// Why a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {

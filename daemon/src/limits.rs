@@ -389,6 +389,15 @@ pub const AGENT_CUT_RETRIES_MAX: u32 = 1;
 /// How many near names an unknown tool's error lists.
 pub const AGENT_NEAR_NAMES_MAX: usize = 3;
 
+// Questions and steering.
+
+/// Longest wait of a call for an answer of a person; the question outlives it.
+pub const QUESTION_WAIT_MS_MAX: u64 = 10 * 60 * 1_000;
+/// Things said to a turn that wait to be read.
+pub const TURN_STEERS_MAX: usize = 16;
+/// Notes of a session's scratchpad.
+pub const SCRATCHPAD_NOTES_MAX: usize = 64;
+
 // Results.
 
 /// Tokens of a result below which a model reads it whole.

@@ -7,6 +7,7 @@ use crate::wire::daemon::{ErrorSchema, MethodSchema, NoParams, NotificationSchem
 use crate::wire::embedder::*;
 use crate::wire::event::{Draining, EventsGap, ItemDelta, ItemEvent, TurnEvent};
 use crate::wire::memory::*;
+use crate::wire::question::*;
 use crate::wire::results::*;
 use crate::wire::session::*;
 use crate::wire::space::*;
@@ -106,9 +107,12 @@ pub fn methods() -> Vec<MethodSchema> {
         method::<SessionMessagesParams, SessionMessagesResult>("session/messages", Read, "messages of a session, oldest first"),
         method::<SessionAttachParams, SessionAttachResult>("session/attach", Read, "replay events and follow live ones"),
         method::<SessionIdParams, Empty>("session/detach", Read, "stop following"),
+        method::<QuestionListParams, QuestionListResult>("question/list", Read, "questions of turns to a person"),
+        method::<QuestionRespondParams, QuestionRespondResult>("question/respond", Write, "answer a question"),
         method::<ResultGetParams, StoredResult>("result/get", Read, "a stored result, or a part of it"),
         method::<ResultSearchParams, ResultSearchResult>("result/search", Read, "passages of results, by words and time"),
         method::<TurnStartParams, TurnStartResult>("turn/start", Write, "say something; answers at once"),
+        method::<TurnSteerParams, TurnStartResult>("turn/steer", Write, "say something to a turn that runs"),
         method::<TurnWaitParams, Turn>("turn/wait", Read, "wait for the end of a turn"),
         method::<TurnIdParams, Turn>("turn/get", Read, "a turn as it stands"),
         method::<TurnIdParams, Turn>("turn/interrupt", Read, "end a turn"),
@@ -125,6 +129,8 @@ pub fn notifications() -> Vec<NotificationSchema> {
         notification::<ItemDelta>("item/delta", "more of an item"),
         notification::<ItemEvent>("item/completed", "an item is whole"),
         notification::<TurnEvent>("turn/completed", "a turn ended"),
+        notification::<QuestionEvent>("question/pending", "a turn asks a person something"),
+        notification::<QuestionEvent>("question/resolved", "a question was answered or taken back"),
         notification::<EventsGap>("events/gap", "live events were dropped; attach again"),
         notification::<Draining>("daemon/draining", "the daemon stops"),
     ]

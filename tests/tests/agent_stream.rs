@@ -32,7 +32,10 @@ fn a_context_stands_in_its_order() {
     let body = server.asked().body;
     assert_eq!((&body["model"], &body["stream"]), (&json!("test-model"), &json!(true)));
     let tools: Vec<_> = body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
-    assert_eq!(tools, ["memory_recall", "memory_remember", "result_read"]);
+    assert_eq!(
+        tools,
+        ["memory_recall", "memory_remember", "result_read", "scratchpad_set", "scratchpad_get", "ask_user", "give_up"]
+    );
     let messages = body["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);

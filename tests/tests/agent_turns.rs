@@ -265,7 +265,7 @@ fn params_are_checked() {
     ] {
         check::is_error(&rpc.refused(method, params), ErrorKind::NotFound);
     }
-    let steer = rpc.refused("turn/steer", json!({}));
+    let steer = rpc.refused("turn/rewind", json!({}));
     check::is_error(&steer, ErrorKind::MethodNotFound);
 }
 

@@ -7,14 +7,16 @@ mod thread;
 
 use super::shell::{Daemon, fresh_key};
 use super::{Exit, Failure, Outcome, Shell, input};
+use crate::connection::CallError;
 use crate::limits::LAST_EVENTS_MAX;
 use clap::Args;
 use stream::Shown;
 pub use thread::begin;
 use tiro_schema::ErrorKind;
+use tiro_schema::wire::question::{Question, QuestionEvent, QuestionRespondParams, QuestionRespondResult};
 use tiro_schema::wire::session::{SessionAttachParams, SessionAttachResult, SessionDeleteParams, SessionDeleteResult};
 use tiro_schema::wire::turn::{
-    Budget, TaskKind, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus,
+    Budget, IfBusy, TaskKind, TerminationReason, Turn, TurnIdParams, TurnInput, TurnStartParams, TurnStartResult, TurnStatus,
     TurnWaitParams,
 };
 use tiro_schema::wire::{Notification, Open};
@@ -44,6 +46,9 @@ pub struct AskArgs {
     /// Begin a new conversation
     #[arg(long)]
     new: bool,
+    /// Say it to the turn that runs in the conversation, if one does
+    #[arg(long)]
+    steer: bool,
     /// Model calls with tools at most; by the kind of the task when absent
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
@@ -59,6 +64,8 @@ pub struct Bounds {
     pub budget: Option<Budget>,
     /// What kind of task it is.
     pub task_kind: Option<TaskKind>,
+    /// What to do when a turn runs.
+    pub if_busy: Option<IfBusy>,
 }
 
 fn task_kind(text: &str) -> Result<TaskKind, String> {
@@ -69,10 +76,18 @@ fn task_kind(text: &str) -> Result<TaskKind, String> {
 /// Runs the command.
 pub async fn run(shell: &Shell, args: AskArgs) -> Outcome {
     let prompt = input::text(&args.prompt)?;
-    let mut daemon = shell.daemon().await?;
+    let mut daemon = shell.daemon_that_asks().await?;
     let thread = thread::find(shell, &mut daemon, args.session.as_deref(), args.new, &prompt).await?;
     let budget = args.steps.map(|steps| Budget { steps: Some(steps), ..Budget::default() });
-    let turn = match ask(shell, &mut daemon, &thread.session_id, prompt, Bounds { budget, task_kind: args.task }).await {
+    let turn = match ask(
+        shell,
+        &mut daemon,
+        &thread.session_id,
+        prompt,
+        Bounds { budget, task_kind: args.task, if_busy: args.steer.then_some(IfBusy::Steer) },
+    )
+    .await
+    {
         Ok(turn) => turn,
         Err(failure) => {
             if thread.is_new && failure.error.as_ref().and_then(|error| error.kind()) == Some(ErrorKind::ModelNotConfigured) {
@@ -106,7 +121,7 @@ pub async fn ask(shell: &Shell, daemon: &mut Daemon, session_id: &str, prompt: S
     let params = TurnStartParams {
         session_id: session_id.to_owned(),
         input: TurnInput::Text(prompt),
-        if_busy: None,
+        if_busy: bounds.if_busy,
         budget: bounds.budget,
         task_kind: bounds.task_kind,
         key: fresh_key(),
@@ -132,7 +147,9 @@ async fn follow(
         tokio::select! {
             biased;
             Some(note) = next(&mut notes) => {
-                if let Some(turn) = shown.take(note)? {
+                if let Some(question) = asked(&note, turn_id) {
+                    answer(shown, daemon, question).await?;
+                } else if let Some(turn) = shown.take(note)? {
                     return Ok(turn);
                 }
             }
@@ -159,6 +176,27 @@ async fn follow(
         Err(_late) => {}
     }
     Ok(turn)
+}
+
+/// The question of this turn that a notification tells of.
+fn asked(note: &Notification, turn_id: &str) -> Option<Question> {
+    let params = note.params.clone().filter(|_| note.method == "question/pending")?;
+    let event: QuestionEvent = serde_json::from_value(params).ok()?;
+    Some(event.question).filter(|question| question.turn_id == turn_id)
+}
+
+/// Puts a question to the person at the terminal; where there is none, says how to answer it.
+async fn answer(shown: &mut Shown<'_>, daemon: &Daemon, question: Question) -> Result<(), Failure> {
+    let Some(answer) = shown.question(&question).await? else { return Ok(()) };
+    let params = QuestionRespondParams { question_id: question.question_id, answer, key: fresh_key() };
+    match daemon.connection().call::<_, QuestionRespondResult>("question/respond", &params).await {
+        Ok(_) => Ok(()),
+        Err(CallError::Refused(error)) if error.kind() == Some(ErrorKind::QuestionGone) => {
+            shown.told("the question was answered elsewhere");
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Waits until the turn is no longer queued or running, however long that takes.

@@ -29,6 +29,7 @@ mod model;
 mod pin;
 mod progress;
 mod purge;
+mod questions;
 mod recall;
 mod remember;
 mod session;
@@ -134,6 +135,7 @@ enum Command {
     Archive(archive::ArchiveArgs),
     Import(import::ImportArgs),
     Export(export::ExportArgs),
+    Questions(questions::QuestionsArgs),
     #[command(subcommand)]
     Session(session::SessionCommand),
     #[command(subcommand)]
@@ -212,6 +214,7 @@ async fn run(shell: &Shell, command: Command) -> Outcome {
         Command::Archive(args) => archive::run(shell, args).await,
         Command::Import(args) => import::run(shell, args).await,
         Command::Export(args) => export::run(shell, args).await,
+        Command::Questions(args) => questions::run(shell, args).await,
         Command::Session(command) => session::run(shell, command).await,
         Command::Space(command) => space::run(shell, command).await,
         Command::Mcp(command) => mcp::run(shell, command).await,

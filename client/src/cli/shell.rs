@@ -4,6 +4,7 @@
 
 use super::{Exit, Failure, Global, Outcome};
 use crate::connection::{CallError, CallOptions, Connection};
+use crate::handshake::program;
 use crate::launch::{self, Session};
 use crate::limits::WAIT_TOLD;
 use crate::place;
@@ -14,6 +15,7 @@ use serde::de::DeserializeOwned;
 use std::io::{IsTerminal, Write};
 use tiro_schema::ErrorKind;
 use tiro_schema::place::Places;
+use tiro_schema::wire::ClientCapabilities;
 
 /// Name this program gives in `initialize`, for the audit.
 pub const CLIENT: &str = "tiro";
@@ -131,7 +133,19 @@ impl Shell {
     /// # Errors
     /// As [`launch::reach`].
     pub async fn daemon(&self) -> Result<Daemon, Failure> {
-        let reach = Daemon::reach(self.places()?);
+        self.reach(ClientCapabilities::default()).await
+    }
+
+    /// The same as a client that puts questions of the daemon to the person at this terminal, if there is one.
+    ///
+    /// # Errors
+    /// As [`launch::reach`].
+    pub async fn daemon_that_asks(&self) -> Result<Daemon, Failure> {
+        self.reach(ClientCapabilities { questions: self.can_ask(), ..ClientCapabilities::default() }).await
+    }
+
+    async fn reach(&self, capabilities: ClientCapabilities) -> Result<Daemon, Failure> {
+        let reach = Daemon::reach_with(self.places()?, capabilities);
         tokio::pin!(reach);
         tokio::select! {
             biased;
@@ -161,6 +175,7 @@ impl Shell {
 /// carries a key, so it cannot happen twice.
 pub struct Daemon {
     places: Places,
+    capabilities: ClientCapabilities,
     session: Session,
 }
 
@@ -170,8 +185,13 @@ impl Daemon {
     /// # Errors
     /// As [`launch::reach`].
     pub async fn reach(places: Places) -> Result<Self, Failure> {
-        let session = launch::reach(&places, CLIENT).await?;
-        Ok(Daemon { places, session })
+        Self::reach_with(places, ClientCapabilities::default()).await
+    }
+
+    /// The same, and what this client offers to the daemon.
+    async fn reach_with(places: Places, capabilities: ClientCapabilities) -> Result<Self, Failure> {
+        let session = launch::reach_with(&places, &program(CLIENT), capabilities.clone()).await?;
+        Ok(Daemon { places, capabilities, session })
     }
 
     /// The connection.
@@ -209,7 +229,7 @@ impl Daemon {
     ) -> Result<R, Failure> {
         match self.session.connection.call_with(method, params, options.clone()).await {
             Err(error) if leaves(&error) => {
-                self.session = launch::reach(&self.places, CLIENT).await?;
+                self.session = launch::reach_with(&self.places, &program(CLIENT), self.capabilities.clone()).await?;
                 Ok(self.session.connection.call_with(method, params, options).await?)
             }
             answer => Ok(answer?),

@@ -67,6 +67,8 @@ pub struct StepState {
     cuts: u32,
     guard: CallGuard,
     progress: ProgressGuard,
+    /// What a tool ended the turn with.
+    ends: Option<TerminationReason>,
     open: Vec<OpenCall>,
 }
 
@@ -82,6 +84,7 @@ impl StepState {
             cuts: 0,
             guard: CallGuard::default(),
             progress: ProgressGuard::default(),
+            ends: None,
             open: Vec::new(),
         }
     }
@@ -109,6 +112,8 @@ pub struct ToolOutcome {
     pub text: String,
     /// Whether it is an error.
     pub is_error: bool,
+    /// What the turn ends with after it, if it does.
+    pub ends: Option<TerminationReason>,
 }
 
 /// What happened.
@@ -124,7 +129,11 @@ pub enum Event {
         is_cut: bool,
         /// Its calls; their ids are unique in the turn.
         calls: Vec<ToolCall>,
+        /// Whether something was said to the turn meanwhile.
+        has_more_input: bool,
     },
+    /// The model reads in its next call what was said to the turn.
+    Steered,
     /// The model failed, after its own retries.
     ModelFailed(ErrorClass),
     /// A call that ran is done.
@@ -255,8 +264,17 @@ pub fn step(mut state: StepState, event: Event) -> (StepState, Vec<Effect>) {
     match (state.phase, event) {
         (Phase::Ended, _) => {}
         (Phase::Idle, Event::Started) => call_model(&mut state, None, &mut effects),
-        (Phase::Model, Event::ModelReplied { has_text, is_cut, calls }) => {
+        (Phase::Model, Event::ModelReplied { has_text: true, is_cut: false, calls, has_more_input: true })
+            if calls.is_empty() && state.conclusion.is_none() =>
+        {
+            call_model(&mut state, None, &mut effects);
+        }
+        (Phase::Model, Event::ModelReplied { has_text, is_cut, calls, .. }) => {
             reply(&mut state, has_text, is_cut, calls, &mut effects);
+        }
+        (Phase::Model, Event::Steered) => {
+            state.guard.new_input();
+            state.progress.new_input();
         }
         (Phase::Model, Event::ModelFailed(class)) => model_failed(&mut state, class, &mut effects),
         (Phase::Tools, Event::ToolFinished { call_id, outcome }) => {
@@ -376,9 +394,12 @@ fn tool_finished(state: &mut StepState, call_id: String, outcome: ToolOutcome, e
         state.guard.changed_by(&call_id);
     }
     state.progress.observe(&call.name, !call.changes && !call.polls, &outcome.text, outcome.is_error);
+    state.ends = state.ends.or(outcome.ends);
     effects.push(Effect::Answer { call_id, answer: Ok(outcome) });
-    if state.open.is_empty() {
-        step_over(state, effects);
+    match state.ends {
+        _ if !state.open.is_empty() => {}
+        Some(reason) => finish(state, reason, Cause::None, effects),
+        None => step_over(state, effects),
     }
 }
 

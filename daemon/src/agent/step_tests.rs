@@ -30,7 +30,7 @@ fn broken(id: &str, truncated: bool) -> ToolCall {
 }
 
 fn replied(calls: Vec<ToolCall>) -> Event {
-    Event::ModelReplied { has_text: calls.is_empty(), is_cut: false, calls }
+    Event::ModelReplied { has_text: calls.is_empty(), is_cut: false, calls, has_more_input: false }
 }
 
 fn done(id: &str) -> Event {
@@ -38,7 +38,7 @@ fn done(id: &str) -> Event {
 }
 
 fn answered(id: &str, text: &str, is_error: bool) -> Event {
-    Event::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome { text: text.to_owned(), is_error } }
+    Event::ToolFinished { call_id: id.to_owned(), outcome: ToolOutcome { text: text.to_owned(), is_error, ends: None } }
 }
 
 fn synthetic(id: &str, synthetic: Synthetic) -> Effect {
@@ -81,7 +81,8 @@ fn at_the_limit_the_model_concludes_without_tools() {
     let again = Effect::CallModel { with_tools: false, note: Some(Note::Conclude) };
     let (_, effects) = step(state.clone(), replied(vec![call("2", "read", json!({}))]));
     assert_eq!(effects, [synthetic("2", Synthetic::NoToolsNow), end(TerminationReason::StepLimit)]);
-    let (state, effects) = step(state, Event::ModelReplied { has_text: false, is_cut: false, calls: vec![] });
+    let (state, effects) =
+        step(state, Event::ModelReplied { has_text: false, is_cut: false, calls: vec![], has_more_input: false });
     assert_eq!(effects, [again]);
     assert_eq!(step(state, replied(vec![])).1, [end(TerminationReason::StepLimit)]);
 }
@@ -99,7 +100,7 @@ fn what_cannot_run_gets_an_error_the_model_can_use() {
 // A4, A5
 #[test]
 fn nothing_of_a_cut_message_runs() {
-    let cut = |calls| Event::ModelReplied { has_text: true, is_cut: true, calls };
+    let cut = |calls| Event::ModelReplied { has_text: true, is_cut: true, calls, has_more_input: false };
     let (state, effects) = step(started(5), cut(vec![call("1", "read", json!({})), broken("2", true)]));
     let told = Effect::CallModel { with_tools: true, note: Some(Note::OutputLimit) };
     assert_eq!(effects, [synthetic("1", Synthetic::Truncated), synthetic("2", Synthetic::Truncated), told]);
@@ -111,7 +112,7 @@ fn nothing_of_a_cut_message_runs() {
 // A16
 #[test]
 fn an_empty_answer_is_asked_for_again_within_bounds() {
-    let empty = || Event::ModelReplied { has_text: false, is_cut: false, calls: vec![] };
+    let empty = || Event::ModelReplied { has_text: false, is_cut: false, calls: vec![], has_more_input: false };
     let mut state = started(8);
     for _ in 0..limits::AGENT_EMPTY_RETRIES_MAX {
         let (next, effects) = step(state, empty());
@@ -209,6 +210,31 @@ fn polling_is_no_repetition() {
     }
 }
 
+// LOOP-7, TOOL-9: a tool that ends the turn does so when those beside it are done
+#[test]
+fn a_tool_that_ends_the_turn_waits_for_those_beside_it() {
+    let calls = vec![call("1", "read", json!({})), call("2", "read", json!({"x": 1}))];
+    let (state, _) = step(started(3), replied(calls));
+    let outcome = ToolOutcome { text: "no way".to_owned(), is_error: false, ends: Some(TerminationReason::GaveUp) };
+    let (state, effects) = step(state, Event::ToolFinished { call_id: "1".to_owned(), outcome });
+    assert_eq!(effects.len(), 1);
+    assert_eq!(step(state, done("2")).1[1], end(TerminationReason::GaveUp));
+}
+
+// SES-9: what is said to a turn is read before the turn ends, and lets calls run again
+#[test]
+fn a_turn_goes_on_with_what_was_said_to_it() {
+    let (state, _) = step(started(5), replied(vec![call("1", "read", json!({}))]));
+    let (state, _) = step(state, done("1"));
+    let said = Event::ModelReplied { has_text: true, is_cut: false, calls: vec![], has_more_input: true };
+    let (state, effects) = step(state, said);
+    assert_eq!(effects, [Effect::CallModel { with_tools: true, note: None }]);
+    let (state, effects) = step(state, Event::Steered);
+    assert_eq!(effects, []);
+    let (_, effects) = step(state, replied(vec![call("2", "read", json!({}))]));
+    assert!(matches!(effects[0], Effect::RunTools { .. }), "{effects:?}");
+}
+
 // A18
 #[test]
 fn cancelling_answers_what_is_open() {
@@ -304,13 +330,13 @@ impl Run {
                         _ => broken(&id, false),
                     }
                 });
-                Event::ModelReplied { has_text: *has_text, is_cut: *is_cut, calls: calls.collect() }
+                Event::ModelReplied { has_text: *has_text, is_cut: *is_cut, calls: calls.collect(), has_more_input: false }
             }
             Move::Fail => Event::ModelFailed(ErrorClass::Network),
             Move::Finish { which, is_error } => {
                 let open: Vec<String> = self.state.open_calls().map(str::to_owned).collect();
                 let call_id = open.get(*which as usize % open.len().max(1)).cloned().unwrap_or_default();
-                Event::ToolFinished { call_id, outcome: ToolOutcome { text: String::new(), is_error: *is_error } }
+                Event::ToolFinished { call_id, outcome: ToolOutcome { text: String::new(), is_error: *is_error, ends: None } }
             }
             Move::Stray => done("never opened"),
             Move::Cancel => Event::Cancelled,

@@ -203,7 +203,7 @@ impl Run {
             let said = ChatMessage::Assistant { text: reply.text, tool_calls: reply.tool_calls, opaque: reply.opaque };
             self.parts.turn.push(said);
         }
-        Ok(Event::ModelReplied { has_text, is_cut, calls })
+        Ok(Event::ModelReplied { has_text, is_cut, calls, has_more_input: false })
     }
 
     /// Stores what was shown of a reply that did not come to its end.

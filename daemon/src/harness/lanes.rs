@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a turn runs, the store.
 
+use super::steer::Gate;
 use crate::limits;
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
@@ -20,6 +21,8 @@ pub(super) struct Active {
     pub session: u64,
     pub actor: ActorRecord,
     pub cancel: CancellationToken,
+    /// What is said to it comes in here.
+    pub gate: Arc<Gate>,
     /// Becomes true at its end.
     pub done: Arc<watch::Sender<bool>>,
 }
@@ -173,6 +176,14 @@ impl Lanes {
         self.state.lock().lanes.get(&session).is_some_and(|lane| lane.running.is_some())
     }
 
+    /// The turn of a session that something can be said to: the running one, else the next.
+    pub fn foremost(&self, session: u64) -> Option<(TurnId, Active)> {
+        let state = self.state.lock();
+        let lane = state.lanes.get(&session)?;
+        let id = lane.running.or_else(|| lane.waiting.front().copied())?;
+        state.active.get(&id).cloned().map(|active| (id, active))
+    }
+
     /// The running turn of a session.
     pub fn running_turn(&self, session: u64) -> Option<TurnId> {
         self.state.lock().lanes.get(&session)?.running
@@ -189,6 +200,7 @@ mod tests {
             session,
             actor: ActorRecord::default(),
             cancel: CancellationToken::new(),
+            gate: Arc::default(),
             done: Arc::new(watch::Sender::new(false)),
         }
     }

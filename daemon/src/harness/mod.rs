@@ -9,19 +9,24 @@ mod items;
 mod lanes;
 mod memories;
 mod model;
+mod pad;
 mod prompt;
+mod questions;
 mod recover;
 mod results;
+mod steer;
 mod tools;
 mod turn;
 mod verbs;
 
 pub use memories::{Memories, MemoryFuture};
 pub use model::{Discovery, ModelSlot};
+pub use questions::MaySee;
 
 use crate::session::Sessions;
 use crate::tool::ScriptedTools;
 use lanes::Lanes;
+use questions::Questions;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -46,14 +51,15 @@ struct Inner {
     memories: Arc<dyn Memories>,
     model: ModelSlot,
     lanes: Lanes,
+    questions: Questions,
     stopping: CancellationToken,
 }
 
 impl Harness {
     /// Over sessions, memories and the model. Needs a tokio runtime; [`Harness::resume`] takes up what a stop left.
     pub fn new(sessions: Sessions, memories: Arc<dyn Memories>, model: ModelSlot, settings: AgentSettings) -> Harness {
-        let inner = Inner { settings, sessions, memories, model, lanes: Lanes::default(), stopping: CancellationToken::new() };
-        Harness { inner: Arc::new(inner) }
+        let (lanes, questions, stopping) = (Lanes::default(), Questions::default(), CancellationToken::new());
+        Harness { inner: Arc::new(Inner { settings, sessions, memories, model, lanes, questions, stopping }) }
     }
 
     /// The sessions.

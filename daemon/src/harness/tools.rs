@@ -3,13 +3,13 @@
 //! Must not know: the loop; how memories are kept.
 
 use super::memories::Memories;
-use super::results;
+use super::{Inner, pad, questions, results};
 use crate::caller::Caller;
 use crate::limits;
 use crate::session::Sessions;
 use crate::tool::{ScriptedTools, SideEffect, ToolResult, ToolSpec, schema};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tiro_schema::DEFAULT_SPACE;
 use tiro_schema::wire::Open;
@@ -20,6 +20,8 @@ const CATEGORIES: [&str; 8] = ["identity", "preference", "constraint", "goal", "
 /// The tools on offer, in a stable order: the built-in ones, then those of a script.
 pub(super) fn tool_specs(scripted: &ScriptedTools) -> Vec<ToolSpec> {
     let mut specs = built_in();
+    specs.extend(pad::specs());
+    specs.extend(questions::specs());
     specs.extend(scripted.specs());
     specs
 }
@@ -82,6 +84,8 @@ pub(super) struct ToolContext {
     pub sessions: Sessions,
     /// The session's key.
     pub session: u64,
+    /// Who asks questions.
+    pub harness: Weak<Inner>,
     pub caller: Caller,
     pub session_id: String,
     pub turn_id: String,
@@ -109,6 +113,10 @@ pub(super) async fn run(
         match name.as_str() {
             "memory_recall" => recall(&context, &arguments).await,
             "memory_remember" => remember(&context, &call_id, &arguments).await,
+            "scratchpad_set" => pad::set(&context, &arguments).await,
+            "scratchpad_get" => pad::get(&context, &arguments),
+            "ask_user" => questions::ask(&context, &call_id, &arguments).await,
+            "give_up" => questions::give_up(&arguments),
             "result_read" => results::read(&context, &arguments).await,
             other => context.scripted.run(other, &arguments).await.unwrap_or_else(|| ToolResult::error("No such tool.")),
         }

@@ -4,14 +4,15 @@
 
 use super::aside::{self, Origin, Read};
 use super::clean::clean_text;
+use super::steer::Gate;
 use super::tools::{self, ToolContext};
-use super::{Inner, prompt};
+use super::{Harness, Inner, prompt};
 use crate::agent::{Cause, Effect, Event, PlannedCall, StepConfig, StepState, Synthetic, ToolInfo, ToolOutcome, step};
 use crate::limits;
 use crate::model::{ChatMessage, ErrorClass, Provider};
 use crate::session::context::{Budget, Parts};
-use crate::session::{Entry, NewEvent, NewMessage, NewResult, SessionError, reference};
-use crate::tool::{SideEffect, ToolResult, ToolSpec};
+use crate::session::{DetailsChange, Entry, NewEvent, NewMessage, NewResult, SessionError, SessionState, reference};
+use crate::tool::{Ends, SideEffect, ToolResult, ToolSpec};
 use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -40,6 +41,8 @@ pub(super) struct Run {
     pub parts: Parts,
     pub budget: Budget,
     pub cancel: CancellationToken,
+    /// What is said to the turn comes in here.
+    pub gate: Arc<Gate>,
     pub deadline: Instant,
     /// What failed, for the turn's row.
     pub failure: Option<ErrorObject>,
@@ -64,6 +67,8 @@ pub(super) struct Setup {
     /// The number of the next text that is set aside.
     pub next_result: u64,
     pub cancel: CancellationToken,
+    /// What is said to the turn comes in here.
+    pub gate: Arc<Gate>,
 }
 
 /// Calls that wait, and calls that run.
@@ -97,6 +102,7 @@ impl Run {
             turn_id: setup.turn_id,
             tools: setup.tools,
             cancel: setup.cancel,
+            gate: setup.gate,
             failure: None,
             names: HashMap::new(),
             items: 0,
@@ -131,7 +137,13 @@ impl Run {
                     running = Running { waiting: calls.into(), in_order, tasks: JoinSet::new() };
                     continue;
                 }
-                Some(Effect::CallModel { with_tools, note }) => self.call_model(with_tools, note).await?,
+                Some(Effect::CallModel { with_tools, note }) => {
+                    if self.hear().await? {
+                        state = step(state, Event::Steered).0;
+                    }
+                    let event = self.call_model(with_tools, note).await?;
+                    self.with_what_came(event).await
+                }
                 None => self.next_result(&mut running).await,
             };
             if matches!(event, Event::Cancelled | Event::OutOfBudget) {
@@ -147,11 +159,7 @@ impl Run {
     async fn begin(&mut self) -> Result<(), SessionError> {
         let content: Vec<ContentBlock> = serde_json::from_str(&self.turn.input_json).unwrap_or_default();
         let (content, stored) = self.set_input_aside(content);
-        let texts = content.iter().filter_map(|block| match block {
-            ContentBlock::Text { text } | ContentBlock::Stored { text, .. } => Some(text.as_str()),
-            _ => None,
-        });
-        let text = texts.collect::<Vec<_>>().join("\n");
+        let text = words_of(&content);
         self.turn.input_json.clear();
         self.turn.status = turn_status_code(TurnStatus::Running);
         let said = NewMessage { role: Role::User, content, partial: false };
@@ -159,6 +167,37 @@ impl Run {
         self.parts.memory = self.recall(&text).await;
         self.parts.turn.push(ChatMessage::User(text));
         Ok(())
+    }
+
+    /// Reads what was said to the turn since its last call of the model. True when there was something.
+    async fn hear(&mut self) -> Result<bool, SessionError> {
+        let said = self.gate.take();
+        if said.is_empty() {
+            return Ok(false);
+        }
+        let (mut messages, mut stored, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        for said in &said {
+            let (content, aside) = self.set_input_aside(serde_json::from_str(said).unwrap_or_default());
+            texts.push(words_of(&content));
+            stored.extend(aside);
+            messages.push(NewMessage { role: Role::User, content, partial: false });
+        }
+        let turn = self.turn.clone();
+        let changes = vec![DetailsChange::TakeSaid(said.len())];
+        self.inner.sessions.journal(Entry { turn, changes, results: stored, messages, events: Vec::new() }).await?;
+        self.parts.turn.extend(texts.into_iter().map(ChatMessage::User));
+        Ok(true)
+    }
+
+    /// A reply that would end the turn does not where something was said meanwhile; else nothing more can be said.
+    async fn with_what_came(&self, event: Event) -> Event {
+        match event {
+            Event::ModelReplied { has_text: true, is_cut: false, calls, .. } if calls.is_empty() => {
+                let has_more_input = !self.gate.close_if_read().await;
+                Event::ModelReplied { has_text: true, is_cut: false, calls, has_more_input }
+            }
+            other => other,
+        }
     }
 
     /// Long blocks of what was said, set aside.
@@ -196,7 +235,8 @@ impl Run {
                 Some(Ok((call_id, result))) => {
                     self.turn.tool_calls += 1;
                     tracing::info!(turn = self.turn_id, call = call_id, error = result.is_error, "tool call");
-                    Event::ToolFinished { call_id, outcome: ToolOutcome { text: result.text, is_error: result.is_error } }
+                    let ends = result.ends.map(|ends| self.ending(ends, &result.text));
+                    Event::ToolFinished { call_id, outcome: ToolOutcome { text: result.text, is_error: result.is_error, ends } }
                 }
                 // Nothing runs any more though the step waits for a result: a fault, which ends the turn.
                 Some(Err(_)) | None => Event::Cancelled,
@@ -255,17 +295,60 @@ impl Run {
         read
     }
 
+    /// What a tool ends the turn with; what it says stands where the model says nothing.
+    fn ending(&mut self, ends: Ends, said: &str) -> TerminationReason {
+        let (reason, said) = match ends {
+            Ends::GaveUp => (TerminationReason::GaveUp, clean_text(said.to_owned())),
+            Ends::NeedsInput(question) => (TerminationReason::NeedsInput, clean_text(question)),
+        };
+        if self.turn.text.is_empty() {
+            self.turn.text = said;
+        }
+        reason
+    }
+
+    /// What is left at the end: what was not read goes on in another turn, what was asked in vain is taken back.
+    async fn settle(&mut self, reason: TerminationReason) -> Result<Vec<NewMessage>, SessionError> {
+        let left = self.gate.close().await;
+        let mut messages = Vec::new();
+        if reason == TerminationReason::Cancelled {
+            // It is kept in the conversation; who ends a turn wants no other one.
+            for said in &left {
+                let content = serde_json::from_str(said).unwrap_or_default();
+                messages.push(NewMessage { role: Role::User, content, partial: false });
+            }
+            self.inner.sessions.withdraw_questions(self.turn.session, self.turn.id).await?;
+        } else if !left.is_empty() {
+            let harness = Harness { inner: Arc::clone(&self.inner) };
+            harness.follow_up(self.turn.id, self.turn.session).await?;
+        }
+        if matches!(reason, TerminationReason::Completed | TerminationReason::GaveUp) {
+            let state = self.inner.sessions.state(self.turn.session)?;
+            if !state.scratchpad.is_empty() {
+                let clear = |state: &mut SessionState| {
+                    state.scratchpad.clear();
+                    Ok(())
+                };
+                self.inner.sessions.change_state(self.turn.session, clear).await?;
+            }
+        }
+        Ok(messages)
+    }
+
     /// Stores the end.
     async fn finish(mut self, reason: TerminationReason, cause: Cause) -> Result<(), SessionError> {
         let reason = match reason {
             TerminationReason::Cancelled if self.inner.stopping.is_cancelled() => TerminationReason::Interrupted,
             other => other,
         };
+        let messages = self.settle(reason).await?;
         self.turn.status = turn_status_code(status_of(reason));
         self.turn.termination = Some(termination_code(reason));
         let failure = self.failure.take().filter(|_| matches!(cause, Cause::Model(_))).or_else(|| failure_of(reason, &cause));
         self.turn.error_json = failure.and_then(|error| serde_json::to_string(&error).ok());
-        self.journal(Vec::new(), vec![NewEvent::TurnCompleted]).await?;
+        let (turn, changes) = (self.turn.clone(), vec![DetailsChange::TakeSaid(usize::MAX)]);
+        let events = vec![NewEvent::TurnCompleted];
+        self.inner.sessions.journal(Entry { turn, changes, results: Vec::new(), messages, events }).await?;
         tracing::info!(
             turn = self.turn_id,
             session = self.session_id,
@@ -291,7 +374,7 @@ impl Run {
         messages: Vec<NewMessage>,
         events: Vec<NewEvent>,
     ) -> Result<(), SessionError> {
-        self.inner.sessions.journal(Entry { turn: self.turn.clone(), results, messages, events }).await
+        self.inner.sessions.journal(Entry { turn: self.turn.clone(), changes: Vec::new(), results, messages, events }).await
     }
 
     /// An item id, unique in the session.
@@ -299,6 +382,15 @@ impl Run {
         self.items += 1;
         format!("{}:{}", self.turn_id, self.items)
     }
+}
+
+/// The words of blocks.
+fn words_of(content: &[ContentBlock]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
+        ContentBlock::Text { text } | ContentBlock::Stored { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// The status a reason stands for.

@@ -3,6 +3,7 @@
 //! Must not know: connections. A turn belongs to its session: nothing here ends with the call that began it.
 
 use super::lanes::{Active, Full, TurnId};
+use super::steer::Shut;
 use super::tools::ToolContext;
 use super::turn::{Run, Setup};
 use super::{Harness, Inner};
@@ -18,7 +19,9 @@ use std::time::Duration;
 use tiro_schema::convert::{termination_code, turn_status_code, turn_status_of};
 use tiro_schema::record::{SessionRecord, TurnRecord};
 use tiro_schema::wire::session::{ContentBlock, SessionDeleteParams, SessionDeleteResult};
-use tiro_schema::wire::turn::{TaskKind, TerminationReason, Turn, TurnInput, TurnStartParams, TurnStartResult, TurnStatus};
+use tiro_schema::wire::turn::{
+    IfBusy, TaskKind, TerminationReason, Turn, TurnInput, TurnStartParams, TurnStartResult, TurnStatus, TurnSteerParams,
+};
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -60,6 +63,11 @@ impl Harness {
             ..TurnRecord::default()
         };
         inner.model.provider().await.map_err(|reason| SessionError::ModelNotConfigured { reason })?;
+        if params.if_busy == Some(IfBusy::Steer)
+            && let Some(steered) = self.steer_session(session.key, &turn.input_json, params.key.as_deref()).await?
+        {
+            return Ok(steered);
+        }
         let place = inner.lanes.reserve(session.key, params.if_busy.unwrap_or_default()).map_err(|full| match full {
             Full::Busy => SessionError::Busy { session: id_text(&session.id) },
             Full::TooMany => SessionError::Overloaded { what: "turns wait in this session" },
@@ -71,6 +79,77 @@ impl Harness {
         drop(place);
         self.pump();
         Ok(TurnStartResult { turn_id: id_text(&id) })
+    }
+
+    /// `turn/steer`: durable when this answers; the model reads it before its next call.
+    ///
+    /// # Errors
+    /// A param that does not fit; `NotFound`, `TurnNotActive`, `Overloaded`; the store's.
+    pub async fn steer(&self, params: TurnSteerParams) -> Result<TurnStartResult, SessionError> {
+        let harness = self.clone();
+        let work = async move {
+            let said = input_json(&params.input)?;
+            let id = harness.inner.sessions.turn(&params.turn_id)?.id;
+            let key = Key::of("turn/steer", &id_text(&id), params.key.as_deref(), &params)?;
+            let over = || SessionError::TurnNotActive { turn: params.turn_id.clone() };
+            let active = harness.inner.lanes.active(id).ok_or_else(over)?;
+            if harness.say(id, &active, said, key).await? {
+                return Ok(TurnStartResult { turn_id: id_text(&id) });
+            }
+            Err(over())
+        };
+        // On a task of its own: a caller that goes away in the middle leaves nothing half said.
+        tokio::spawn(work).await.unwrap_or(Err(SessionError::Lost))
+    }
+
+    /// Says something to a session's turn, if there is one to say it to.
+    async fn steer_session(&self, session: u64, said: &str, key: Option<&str>) -> Result<Option<TurnStartResult>, SessionError> {
+        let Some((id, active)) = self.inner.lanes.foremost(session) else { return Ok(None) };
+        let key = Key::of("turn/start", &id_text(&id), key, &said)?;
+        let is_said = self.say(id, &active, said.to_owned(), key).await?;
+        Ok(is_said.then(|| TurnStartResult { turn_id: id_text(&id) }))
+    }
+
+    /// False when the turn takes nothing any more.
+    async fn say(&self, id: TurnId, active: &Active, said: String, key: Option<Key>) -> Result<bool, SessionError> {
+        let arrival = match active.gate.enter() {
+            Ok(arrival) => arrival,
+            Err(Shut::Closed) => return Ok(false),
+            Err(Shut::Full) => return Err(SessionError::Overloaded { what: "things said to this turn wait to be read" }),
+        };
+        if self.inner.sessions.add_said(id, said.clone(), key).await? {
+            arrival.say(said);
+        }
+        Ok(true)
+    }
+
+    /// What was said to a turn and not read goes on in a turn of its own.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) async fn follow_up(&self, id: TurnId, session: u64) -> Result<(), SessionError> {
+        let said = self.inner.sessions.turn_details(&id)?.said;
+        if said.is_empty() {
+            return Ok(());
+        }
+        let blocks: Vec<ContentBlock> = said.iter().flat_map(|said| serde_json::from_str(said).unwrap_or(Vec::new())).collect();
+        let turn = TurnRecord {
+            id: Uuid::new_v4().into_bytes(),
+            session,
+            status: turn_status_code(TurnStatus::Queued),
+            steps_max: kind::step_limit(TaskKind::MultiHop),
+            input_json: serde_json::to_string(&blocks).map_err(|error| SessionError::invalid("input", error.to_string()))?,
+            ..TurnRecord::default()
+        };
+        let by = "said to a turn that had ended".to_owned();
+        let details = TurnDetails { task_kind: Some(TaskKind::MultiHop), task_kind_by: by, ..TurnDetails::default() };
+        // Said again after a crash in between, it begins no second turn.
+        let key = Key::of("turn/steer/rest", &id_text(&id), Some("rest"), &said)?;
+        let (new, is_new) = self.inner.sessions.enqueue(turn, details, key).await?;
+        if is_new {
+            self.inner.lanes.enqueue(new, active(session, Caller::daemon()));
+        }
+        Ok(())
     }
 
     /// The turn that this key began before.
@@ -121,7 +200,7 @@ impl Harness {
         error: Option<ErrorObject>,
     ) -> Result<(), SessionError> {
         let turn = self.inner.sessions.turn(&id_text(&id))?;
-        let messages = super::recover::missing_results(&self.inner.sessions, &turn)?;
+        let messages = super::recover::missing_results(&self.inner, &turn)?;
         let turn = TurnRecord {
             status: turn_status_code(super::turn::status_of(reason)),
             termination: Some(termination_code(reason)),
@@ -129,7 +208,10 @@ impl Harness {
             input_json: String::new(),
             ..turn
         };
-        self.inner.sessions.journal(Entry { turn, results: Vec::new(), messages, events: vec![NewEvent::TurnCompleted] }).await
+        self.inner
+            .sessions
+            .journal(Entry { turn, changes: Vec::new(), results: Vec::new(), messages, events: vec![NewEvent::TurnCompleted] })
+            .await
     }
 
     /// `turn/wait`.
@@ -230,7 +312,8 @@ impl Harness {
 
 /// A turn in the books.
 pub(super) fn active(session: u64, caller: Caller) -> Active {
-    Active { session, actor: caller.actor, cancel: CancellationToken::new(), done: Arc::new(watch::Sender::new(false)) }
+    let gate = Arc::default();
+    Active { session, actor: caller.actor, cancel: CancellationToken::new(), gate, done: Arc::new(watch::Sender::new(false)) }
 }
 
 async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), SessionError> {
@@ -253,6 +336,7 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
     let tools = ToolContext {
         sessions: inner.sessions.clone(),
         session: session.key,
+        harness: Arc::downgrade(&inner),
         memories: Arc::clone(&inner.memories),
         scripted: Arc::clone(&inner.settings.scripted_tools),
         caller: Caller { actor: active.actor, progress: None, cancel: active.cancel.clone(), answered: CancellationToken::new() },
@@ -262,10 +346,22 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
         reads,
     };
     let history = load_history(&inner.sessions, session.key)?;
-    let cancel = active.cancel;
-    Run::new(Setup { inner, provider, model: session.model, turn, session_id, turn_id, tools, history, next_result, cancel })
-        .run()
-        .await
+    let (cancel, gate) = (active.cancel, active.gate);
+    Run::new(Setup {
+        inner,
+        provider,
+        model: session.model,
+        turn,
+        session_id,
+        turn_id,
+        tools,
+        history,
+        next_result,
+        cancel,
+        gate,
+    })
+    .run()
+    .await
 }
 
 fn session_of(inner: &Inner, key: u64) -> Result<SessionRecord, SessionError> {
@@ -277,7 +373,7 @@ fn session_of(inner: &Inner, key: u64) -> Result<SessionRecord, SessionError> {
 /// What kind of task the caller says it is, or its words do.
 fn task_kind(params: &TurnStartParams) -> TurnDetails {
     if let Some(kind) = params.task_kind {
-        return TurnDetails { task_kind: Some(kind), task_kind_by: "caller".to_owned() };
+        return TurnDetails { task_kind: Some(kind), task_kind_by: "caller".to_owned(), ..TurnDetails::default() };
     }
     let judged = match &params.input {
         TurnInput::Text(text) => kind::judge(text),
@@ -289,7 +385,7 @@ fn task_kind(params: &TurnStartParams) -> TurnDetails {
             kind::judge(&texts.collect::<Vec<_>>().join("\n"))
         }
     };
-    TurnDetails { task_kind: Some(judged.kind), task_kind_by: judged.why.to_owned() }
+    TurnDetails { task_kind: Some(judged.kind), task_kind_by: judged.why.to_owned(), ..TurnDetails::default() }
 }
 
 fn steps_max(asked: Option<u32>, kind: TaskKind) -> Result<u32, SessionError> {

@@ -22,6 +22,8 @@ pub struct Agreement {
     pub protocol: u32,
     /// Name and version of the client, for the audit.
     pub client: String,
+    /// Whether it can put questions to a person.
+    pub asks: bool,
 }
 
 /// Reads `initialize`.
@@ -35,7 +37,11 @@ pub fn agree(params: Map<String, Value>) -> Result<Agreement, ErrorObject> {
     if params.protocol.min > params.protocol.max || highest < params.protocol.min.max(ours.min) {
         return Err(unsupported(&params.protocol, &ours));
     }
-    Ok(Agreement { protocol: highest, client: client_name(&params.client.name, &params.client.version) })
+    Ok(Agreement {
+        protocol: highest,
+        client: client_name(&params.client.name, &params.client.version),
+        asks: params.capabilities.questions,
+    })
 }
 
 fn unsupported(client: &ProtocolRange, daemon: &ProtocolRange) -> ErrorObject {
@@ -99,7 +105,7 @@ mod tests {
     #[test]
     fn the_highest_version_in_common_is_taken_and_none_is_told_clearly() {
         // API-1, API-2, A39
-        assert_eq!(agree_on(1, 7).unwrap(), Agreement { protocol: 1, client: "c/1".into() });
+        assert_eq!(agree_on(1, 7).unwrap(), Agreement { protocol: 1, client: "c/1".into(), asks: false });
         for (min, max, older) in [(0, 0, "update the client"), (2, 3, "update the daemon"), (3, 2, "update the daemon")] {
             let error = agree_on(min, max).unwrap_err();
             assert_eq!(error.code, ErrorKind::VersionUnsupported.code());

@@ -212,13 +212,18 @@ impl Conversation {
         self.tasks.spawn(async move {
             let (id, method) = (request.id.clone(), request.method.clone());
             let answered = CancellationToken::new();
-            let outcome = match agreement {
-                Some(agreement) => initialize(&desk, &agreement).await,
+            let outcome = match &agreement {
+                Some(agreement) => initialize(&desk, agreement).await,
                 None => desk.call(request, &cancel, &answered).await,
             };
             drop((permit, share));
             desk.finish(&id, desk.front.is_write(&method), outcome).await;
             answered.cancel();
+            if agreement.is_some_and(|agreement| agreement.asks)
+                && let Ok(service) = desk.front.reception.service().await
+            {
+                service.answerer_came(&desk.handle);
+            }
             desk.front.reception.answered(&method);
         });
         Ok(())

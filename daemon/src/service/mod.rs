@@ -9,6 +9,7 @@ pub mod embedder;
 pub mod error;
 pub mod memory;
 pub mod no_secret;
+pub mod question;
 pub mod reception;
 pub mod result;
 pub mod rights;
@@ -25,8 +26,9 @@ use crate::store::{Health, Store};
 use error::method_not_found;
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tiro_schema::ErrorObject;
+use tiro_schema::record::SessionRecord;
 use tiro_schema::wire::StoreInfo;
 
 pub use embedder::{Chooser, EmbedderChoice, Embedders};
@@ -94,10 +96,23 @@ impl Service {
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             "embedder" => self.embedders.dispatch(method, params, caller).await,
             "session" => session::dispatch(&self.harness, method, params, &caller, connection).await,
+            "question" => question::dispatch(&self.harness, method, params, caller).await,
             "result" => result::dispatch(self.harness.sessions(), method, params).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,
             _ => Err(method_not_found(method)),
         }
+    }
+
+    /// A client is ready that can put questions to a person: it is offered those of the sessions it may read and write.
+    pub fn answerer_came(&self, connection: &ConnectionHandle) {
+        let (memory, sessions) = (self.memory.clone(), self.harness.sessions().clone());
+        let mut caller = Caller::daemon();
+        caller.actor = connection.actor();
+        let may_see = move |session: &SessionRecord| {
+            let asking = rights::Asking { memory: &memory, sessions: &sessions, caller: &caller };
+            asking.may_answer(session)
+        };
+        self.harness.answerer_came(connection.clone(), Arc::new(may_see));
     }
 
     /// Which store answers, and its newest write.

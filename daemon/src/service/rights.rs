@@ -42,6 +42,8 @@ enum Reach {
     Turn,
     /// The session of the result that `ref` names.
     Result,
+    /// The session of the question `questionId`.
+    Question,
     /// Every space there is.
     Every,
     /// The same, where this member is given.
@@ -104,6 +106,9 @@ const TABLE: &[Line] = &[
     ("session/detach", &[(Read, Session)]),
     ("result/get", &[(Read, Result)]),
     ("result/search", &[(Read, Result), (Read, Session)]),
+    ("question/list", &[(Read, Session), (Read, SpaceUnless(&["sessionId"]))]),
+    ("question/respond", &[(Write, Question)]),
+    ("turn/steer", &[(Write, Turn)]),
     ("turn/start", &[(Read, Session), (Write, Session)]),
     ("turn/wait", &[(Read, Turn)]),
     ("turn/get", &[(Read, Turn)]),
@@ -168,6 +173,11 @@ impl Asking<'_> {
         [Read, Write].iter().all(|right| self.memory.forbidden_somewhere(self.actor(), *right).is_none())
     }
 
+    /// Whether the caller may answer what is asked in a session.
+    pub fn may_answer(&self, session: &SessionRecord) -> bool {
+        self.session(Write, session, "session", "").is_ok()
+    }
+
     fn actor(&self) -> &ActorRecord {
         &self.caller.actor
     }
@@ -202,6 +212,10 @@ impl Asking<'_> {
             Id(member) => text(member).map_or(Ok(()), |id| self.id(right, id, no_memory)),
             Ids(member) => self.ids(right, &names(params.get(member))),
             Conflict(member) => text(member).map_or(Ok(()), |id| self.id(right, id, |id| MemoryError::NoConflict { id })),
+            Question => text("questionId").map_or(Ok(()), |id| {
+                let session = self.sessions.question(id).and_then(|question| self.sessions.by_key(question.session));
+                session.map_or(Ok(()), |session| self.session(right, &session, "question", id))
+            }),
             Result => text("ref").map_or(Ok(()), |reference| {
                 let session = parse_reference(reference).and_then(|(session, _)| self.sessions.find(session).ok());
                 session.map_or(Ok(()), |session| self.session(right, &session, "result", reference))

@@ -18,9 +18,26 @@ pub struct TurnDetails {
     /// Who said so: `caller`, or the rule.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task_kind_by: String,
+    /// What was said to the turn and is not read yet: JSON arrays of content blocks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<String>,
+}
+
+/// A change of the details, made in the transaction of a step.
+#[derive(Debug, Clone)]
+pub enum DetailsChange {
+    /// So many of what was said are read, or go on in another turn.
+    TakeSaid(usize),
 }
 
 impl TurnDetails {
+    /// Makes a change.
+    pub(super) fn apply(&mut self, change: &DetailsChange) {
+        match change {
+            DetailsChange::TakeSaid(count) => drop(self.said.drain(..(*count).min(self.said.len()))),
+        }
+    }
+
     /// As it is stored.
     pub(super) fn record(&self) -> Result<TurnDetailsRecord, SessionError> {
         Ok(TurnDetailsRecord { details_json: super::journal::json_text(self)? })

@@ -61,6 +61,12 @@ pub enum SessionError {
         /// The turn.
         turn: String,
     },
+    /// The question was settled before.
+    #[error("question {question} is no longer open")]
+    QuestionGone {
+        /// The question.
+        question: String,
+    },
     /// There is no model.
     #[error("{reason}")]
     ModelNotConfigured {
@@ -126,6 +132,7 @@ impl From<SessionError> for ErrorObject {
             SessionError::Busy { .. } => of(ErrorKind::SessionBusy),
             SessionError::Overloaded { .. } => of(ErrorKind::Overloaded),
             SessionError::TurnNotActive { .. } => of(ErrorKind::TurnNotActive),
+            SessionError::QuestionGone { .. } => of(ErrorKind::QuestionGone),
             SessionError::ModelNotConfigured { .. } => of(ErrorKind::ModelNotConfigured).with_hint(MODEL_HINT),
             SessionError::Draining => of(ErrorKind::Draining),
             SessionError::Key(KeyError::Reused) => of(ErrorKind::KeyReused),

@@ -164,6 +164,12 @@ impl Feeds {
         true
     }
 
+    /// Whether a connection follows a session.
+    pub fn is_followed_by(&self, session: u64, connection: u64) -> bool {
+        let feeds = self.by_session.lock();
+        feeds.get(&session).is_some_and(|feed| feed.state.lock().followers.contains_key(&connection))
+    }
+
     /// Ends a connection's following.
     pub fn unfollow(&self, session: u64, connection: u64) {
         let follower =

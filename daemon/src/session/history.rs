@@ -65,12 +65,24 @@ pub fn call_block(call: &ToolCall) -> ContentBlock {
 
 /// Stored messages, oldest first, as a model reads them.
 pub fn chat_messages(records: &[MessageRecord]) -> Vec<ChatMessage> {
-    let messages = records.iter().flat_map(|record| match role_of(record.role) {
-        Some(Role::Assistant) => vec![assistant(record)],
-        Some(Role::Tool) => content(record).into_iter().filter_map(result).collect(),
-        _ => vec![ChatMessage::User(text_of(record))],
-    });
-    with_every_call_answered(messages.collect())
+    let mut messages: Vec<ChatMessage> = Vec::with_capacity(records.len());
+    let mut last_turn = None;
+    for record in records {
+        match role_of(record.role) {
+            Some(Role::Assistant) => messages.push(assistant(record)),
+            Some(Role::Tool) => messages.extend(content(record).into_iter().filter_map(result)),
+            // What was said to a turn that ran, one thing after the other, is one message.
+            _ => match messages.last_mut() {
+                Some(ChatMessage::User(text)) if last_turn == Some(record.turn) => {
+                    text.push_str("\n\n");
+                    text.push_str(&text_of(record));
+                }
+                _ => messages.push(ChatMessage::User(text_of(record))),
+            },
+        }
+        last_turn = Some(record.turn);
+    }
+    with_every_call_answered(messages)
 }
 
 fn text_of(record: &MessageRecord) -> String {

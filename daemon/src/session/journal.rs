@@ -3,7 +3,7 @@
 //! Must not know: why a turn does what it does.
 
 use super::rows::{id_bytes, id_text, wire_turn};
-use super::{NewResult, SessionError, Sessions, TurnDetails};
+use super::{DetailsChange, NewResult, SessionError, Sessions, TurnDetails};
 use crate::clock;
 use crate::idempotency::{Key, idempotent};
 use crate::store::{Direction, SessionReads, StoreError, WriteTx};
@@ -55,6 +55,8 @@ pub enum NewEvent {
 pub struct Entry {
     /// The turn's row after the step.
     pub turn: TurnRecord,
+    /// Changes of its details.
+    pub changes: Vec<DetailsChange>,
     /// Texts kept whole beside them.
     pub results: Vec<NewResult>,
     /// Messages, in order.
@@ -100,6 +102,33 @@ impl Sessions {
         });
         let id = id_bytes(&write.await?).ok_or(SessionError::Lost)?;
         Ok((id, id == own))
+    }
+
+    /// Keeps what is said to a turn until the turn reads it. True when it is new: a key says it once.
+    ///
+    /// # Errors
+    /// The key's; the store's.
+    pub async fn add_said(&self, turn: [u8; 16], said: String, key: Option<Key>) -> Result<bool, SessionError> {
+        let write = self.store.write("turn/steer", move |tx| -> Result<bool, SessionError> {
+            let mut is_new = false;
+            idempotent(tx, key.as_ref(), |tx| {
+                is_new = true;
+                let mut details = super::details::details(tx, &turn)?;
+                details.said.push(said.clone());
+                tx.put_turn_details(&turn, &details.record()?)?;
+                Ok::<(), SessionError>(())
+            })?;
+            Ok(is_new)
+        });
+        Ok(write.await?)
+    }
+
+    /// What is told of a turn beside its row.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn turn_details(&self, turn: &[u8; 16]) -> Result<TurnDetails, SessionError> {
+        Ok(self.store.read(|tx| super::details::details(tx, turn))?)
     }
 
     /// The row of a turn.
@@ -151,7 +180,7 @@ impl Sessions {
     }
 }
 
-fn session_of(tx: &impl SessionReads, key: u64) -> Result<SessionRecord, SessionError> {
+pub(super) fn session_of(tx: &impl SessionReads, key: u64) -> Result<SessionRecord, SessionError> {
     tx.session(key)?.ok_or_else(|| SessionError::NotFound { what: "session", id: key.to_string() })
 }
 
@@ -173,6 +202,11 @@ fn append(tx: &mut WriteTx, entry: &Entry) -> Result<Vec<Published>, SessionErro
         };
         tx.put_message(session.key, &record)?;
         session.message_count += 1;
+    }
+    if !entry.changes.is_empty() {
+        let mut details = super::details::details(tx, &entry.turn.id)?;
+        entry.changes.iter().for_each(|change| details.apply(change));
+        tx.put_turn_details(&entry.turn.id, &details.record()?)?;
     }
     super::results::put(tx, session.key, entry.turn.id, &entry.results)?;
     let mut turn = entry.turn.clone();
@@ -224,7 +258,7 @@ fn event_params(
     })
 }
 
-fn json<T: serde::Serialize>(value: &T) -> Result<Value, SessionError> {
+pub(super) fn json<T: serde::Serialize>(value: &T) -> Result<Value, SessionError> {
     serde_json::to_value(value).map_err(|error| StoreError::Invalid(format!("no JSON form: {error}")).into())
 }
 

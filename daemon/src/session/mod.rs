@@ -9,19 +9,23 @@ mod error;
 mod feed;
 mod history;
 mod journal;
+mod questions;
 mod results;
 mod rows;
+mod state;
 mod verbs;
 
-pub use details::TurnDetails;
+pub use details::{DetailsChange, TurnDetails};
 pub use error::SessionError;
 pub use feed::{Feed, Feeds};
 pub use history::{
     RESULT_UNKNOWN, assistant_blocks, call_block, chat_messages, load_history, open_calls, with_every_call_answered,
 };
 pub use journal::{Entry, NewEvent, NewMessage};
+pub use questions::{QUESTION_ANSWERED, QUESTION_PENDING, QUESTION_WITHDRAWN, Settled};
 pub use results::{NewResult, Page, parse_number, parse_reference, reference};
 pub use rows::{id_text, wire_turn};
+pub use state::SessionState;
 
 use crate::clock::SharedClock;
 use crate::store::Store;

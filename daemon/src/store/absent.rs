@@ -143,12 +143,19 @@ fn named(view: &ReadTx, table: Table, key: &[u8]) -> Result<(&'static str, Strin
             let state = if forgotten { "forgotten, not purged" } else { "kept" };
             ("memory", record.map_or_else(|| table.name.to_owned(), |record| format!("memory {} ({state})", id(record.id))))
         }
-        tables::MESSAGES | tables::EVENTS | tables::SESSIONS | tables::RESULTS | tables::RESULT_PARTS => {
-            session(keys::u64_at(key, 0))?
-        }
-        tables::TURNS => {
-            let turn: Option<tiro_schema::record::TurnRecord> = view.record(table, key)?;
+        tables::MESSAGES
+        | tables::EVENTS
+        | tables::SESSIONS
+        | tables::SESSION_STATES
+        | tables::RESULTS
+        | tables::RESULT_PARTS => session(keys::u64_at(key, 0))?,
+        tables::TURNS | tables::TURN_DETAILS => {
+            let turn: Option<tiro_schema::record::TurnRecord> = view.record(tables::TURNS, key)?;
             session(turn.map(|turn| turn.session))?
+        }
+        tables::QUESTIONS => {
+            let question: Option<tiro_schema::record::QuestionRecord> = view.record(table, key)?;
+            session(question.map(|question| question.session))?
         }
         tables::IDEMPOTENCY => ("answer", "an answer kept under an idempotency key for seven days".to_owned()),
         tables::PURGED | tables::PURGED_BY | tables::PURGES => ("receipt", "the receipt of a purge, which holds ids".to_owned()),

@@ -241,6 +241,24 @@ fn lines() -> String {
     line(all, tables::RESULTS, &super::keys::u64_u64(6, 1), &result);
     let part = ResultPartRecord { text: "[]".into() };
     line(all, tables::RESULT_PARTS, &super::keys::u64_u64_u32(6, 1, 0), &part);
+    let question = QuestionRecord {
+        id: [9; 16],
+        session: 6,
+        turn: [2; 16],
+        call_id: "a".into(),
+        kind: 0,
+        prompt: "Which?".into(),
+        options: vec!["A".into()],
+        arguments_hash: [5; 32],
+        state: 1,
+        answer: Some("A".into()),
+        created_at_ms: 4,
+        settled_at_ms: Some(5),
+    };
+    line(all, tables::QUESTIONS, &[9; 16], &question);
+    line(all, tables::SESSION_QUESTIONS, &super::keys::u64_16(6, &[9; 16]), &1_u8);
+    let state = SessionStateRecord { state_json: "{}".into() };
+    line(all, tables::SESSION_STATES, &super::keys::u64(6), &state);
     let event = EventRecord { event_seq: 1, method: "turn/started".into(), params_json: "{}".into() };
     line(all, tables::EVENTS, &super::keys::u64_u64(6, 1), &event);
     line(all, Table { version: 1, ..tables::AUDIT }, &super::keys::u64(3), &first_audit());

@@ -9,7 +9,8 @@ use super::rows::{Direction, Rows};
 use super::tables;
 use std::ops::{Bound, RangeInclusive};
 use tiro_schema::record::{
-    EventRecord, MessageRecord, ResultPartRecord, ResultRecord, SessionRecord, TurnDetailsRecord, TurnRecord,
+    EventRecord, MessageRecord, QuestionRecord, ResultPartRecord, ResultRecord, SessionRecord, SessionStateRecord,
+    TurnDetailsRecord, TurnRecord,
 };
 
 /// Reads of sessions. Every error is the disk's or `Damaged`.
@@ -96,6 +97,42 @@ pub trait SessionReads: Rows + Sized {
         self.record(tables::RESULT_PARTS, &key)?.ok_or_else(|| lost(self, tables::RESULT_PARTS, &key))
     }
 
+    /// A question.
+    fn question(&self, id: &[u8; 16]) -> Result<Option<QuestionRecord>, StoreError> {
+        self.record(tables::QUESTIONS, id)
+    }
+
+    /// Questions of a session, in no order that means something.
+    fn questions_of_session(&self, session: u64) -> Result<Vec<QuestionRecord>, StoreError> {
+        let (from, to) = session_questions(session);
+        let bounds = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        let rows = self.rows(tables::SESSION_QUESTIONS, bounds, Direction::Ascending, usize::MAX)?;
+        rows.iter().map(|(key, _)| self.question_at(key)).collect()
+    }
+
+    /// Questions of any session in a state, in no order that means something. Looks through the states of all.
+    fn questions_in_state(&self, state: u8) -> Result<Vec<QuestionRecord>, StoreError> {
+        let mut found = Vec::new();
+        self.scan(tables::SESSION_QUESTIONS, super::read::UNBOUNDED, Direction::Ascending, &mut |key, value| {
+            if self.unseal::<u8>(tables::SESSION_QUESTIONS, key, value)? == state {
+                found.push(key.to_vec());
+            }
+            Ok(true)
+        })?;
+        found.iter().map(|key| self.question_at(key)).collect()
+    }
+
+    /// The question that a row of [`tables::SESSION_QUESTIONS`] names.
+    fn question_at(&self, key: &[u8]) -> Result<QuestionRecord, StoreError> {
+        let id: [u8; 16] = part(self, keys::bytes_at(key, 8), tables::SESSION_QUESTIONS, key)?;
+        self.question(&id)?.ok_or_else(|| lost(self, tables::QUESTIONS, &id))
+    }
+
+    /// What is known of a session's task.
+    fn session_state(&self, session: u64) -> Result<Option<SessionStateRecord>, StoreError> {
+        self.record(tables::SESSION_STATES, &keys::u64(session))
+    }
+
     /// What is told of a turn beside its row.
     fn turn_details(&self, id: &[u8; 16]) -> Result<Option<TurnDetailsRecord>, StoreError> {
         self.record(tables::TURN_DETAILS, id)
@@ -142,4 +179,9 @@ impl<T: Rows> SessionReads for T {}
 /// First and last key of a session's turns.
 pub(super) fn session_turns(session: u64) -> ([u8; 32], [u8; 32]) {
     (keys::session_turn(session, i64::MIN, &[0; 16]), keys::session_turn(session, i64::MAX, &[255; 16]))
+}
+
+/// First and last key of a session's questions.
+pub(super) fn session_questions(session: u64) -> ([u8; 24], [u8; 24]) {
+    (keys::u64_16(session, &[0; 16]), keys::u64_16(session, &[255; 16]))
 }

@@ -122,6 +122,12 @@ tables! {
     RESULTS = 81, "results", 1;
     /// (session key u64, number u64, part u32) → `ResultPartRecord`.
     RESULT_PARTS = 82, "result_parts", 1;
+    /// Id (16 bytes) → `QuestionRecord`.
+    QUESTIONS = 83, "questions", 1;
+    /// (session key u64, question id) → u8, its state.
+    SESSION_QUESTIONS = 84, "session_questions", 1;
+    /// Session key u64 → `SessionStateRecord`.
+    SESSION_STATES = 85, "session_states", 1;
 }
 
 /// Tag of the newest table that every store file ever made has. A file without a later one has never had a row of it.

@@ -3,13 +3,14 @@
 //! Must not know: how a turn runs.
 
 use super::error::StoreError;
-use super::read_session::{SessionReads, session_turns};
+use super::read_session::{SessionReads, session_questions, session_turns};
 use super::rows::{Direction, Rows};
 use super::write_tx::WriteTx;
 use super::{keys, read::part, tables};
 use std::ops::Bound;
 use tiro_schema::record::{
-    EventRecord, MessageRecord, ResultPartRecord, ResultRecord, SessionRecord, TurnDetailsRecord, TurnRecord,
+    EventRecord, MessageRecord, QuestionRecord, ResultPartRecord, ResultRecord, SessionRecord, SessionStateRecord,
+    TurnDetailsRecord, TurnRecord,
 };
 
 impl WriteTx {
@@ -76,6 +77,23 @@ impl WriteTx {
         self.put(tables::RESULT_PARTS, &keys::u64_u64_u32(session, number, part), text)
     }
 
+    /// Writes a question.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_question(&mut self, question: &QuestionRecord) -> Result<(), StoreError> {
+        self.put(tables::SESSION_QUESTIONS, &keys::u64_16(question.session, &question.id), &question.state)?;
+        self.put(tables::QUESTIONS, &question.id, question)
+    }
+
+    /// Writes what is known of a session's task.
+    ///
+    /// # Errors
+    /// The disk's.
+    pub fn put_session_state(&mut self, session: u64, state: &SessionStateRecord) -> Result<(), StoreError> {
+        self.put(tables::SESSION_STATES, &keys::u64(session), state)
+    }
+
     /// Writes an event under its number.
     ///
     /// # Errors
@@ -104,6 +122,14 @@ impl WriteTx {
         }
         let (from, to) = (keys::u64_u64_u32(key, 0, 0), keys::u64_u64_u32(key, u64::MAX, u32::MAX));
         self.take_out_range(tables::RESULT_PARTS, (Bound::Included(&from[..]), Bound::Included(&to[..])), usize::MAX)?;
+        let (from, to) = session_questions(key);
+        let asked = (Bound::Included(&from[..]), Bound::Included(&to[..]));
+        for (place, _) in self.rows(tables::SESSION_QUESTIONS, asked, Direction::Ascending, usize::MAX)? {
+            let id: [u8; 16] = part(self, keys::bytes_at(&place, 8), tables::SESSION_QUESTIONS, &place)?;
+            self.take_out(tables::QUESTIONS, &id)?;
+            self.take_out(tables::SESSION_QUESTIONS, &place)?;
+        }
+        self.take_out(tables::SESSION_STATES, &keys::u64(key))?;
         self.take_out(tables::SESSION_SPACES, &keys::u32_u64(session.space, key))?;
         self.take_out(tables::SESSION_IDS, &session.id)?;
         self.take_out(tables::SESSIONS, &keys::u64(key))

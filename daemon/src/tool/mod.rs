@@ -57,16 +57,27 @@ pub struct ToolResult {
     pub text: String,
     /// Whether it is an error.
     pub is_error: bool,
+    /// What it ends the turn with, if it does.
+    pub ends: Option<Ends>,
+}
+
+/// How a tool ends a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ends {
+    /// It cannot be done.
+    GaveUp,
+    /// A person has to answer this first.
+    NeedsInput(String),
 }
 
 impl ToolResult {
     /// A result.
     pub fn ok(text: impl Into<String>) -> ToolResult {
-        ToolResult { text: text.into(), is_error: false }
+        ToolResult { text: text.into(), is_error: false, ends: None }
     }
 
     /// An error in plain words.
     pub fn error(text: impl Into<String>) -> ToolResult {
-        ToolResult { text: text.into(), is_error: true }
+        ToolResult { text: text.into(), is_error: true, ends: None }
     }
 }

@@ -141,7 +141,7 @@ impl ScriptedTools {
             Some(json) => json.to_string(),
             None => result.text.replace("{n}", &number.to_string()),
         };
-        ToolResult { text: text.repeat(result.times.unwrap_or(1)), is_error: result.is_error }
+        ToolResult { text: text.repeat(result.times.unwrap_or(1)), is_error: result.is_error, ends: None }
     }
 
     fn append(&self, file: &str, arguments: &Value) -> std::io::Result<()> {

@@ -130,6 +130,42 @@ pub struct ResultPartRecord {
     pub text: String,
 }
 
+/// A question of a turn to a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionRecord {
+    /// Random UUID.
+    pub id: [u8; 16],
+    /// Key of its session.
+    pub session: u64,
+    /// The turn that asked.
+    pub turn: [u8; 16],
+    /// The call that asked.
+    pub call_id: String,
+    /// 0 words, 1 leave to do something.
+    pub kind: u8,
+    /// The question.
+    pub prompt: String,
+    /// Answers that suggest themselves.
+    pub options: Vec<String>,
+    /// SHA-256 of the call's arguments as canonical JSON.
+    pub arguments_hash: [u8; 32],
+    /// 0 pending, 1 answered, 2 withdrawn.
+    pub state: u8,
+    /// What was answered.
+    pub answer: Option<String>,
+    /// When it was asked, Unix ms.
+    pub created_at_ms: i64,
+    /// When it was settled, Unix ms.
+    pub settled_at_ms: Option<i64>,
+}
+
+/// What is known of a session's task beside its messages. JSON, so that it can grow without a new record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionStateRecord {
+    /// A JSON object.
+    pub state_json: String,
+}
+
 /// One durable event of a session. Its params are the wire's JSON, kept as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventRecord {

@@ -9,6 +9,7 @@ pub mod envelope;
 pub mod event;
 pub mod memory;
 pub mod open;
+pub mod question;
 pub mod results;
 pub mod session;
 pub mod space;

@@ -1,4 +1,4 @@
-//! `turn/start`, `turn/wait`, `turn/get` and `turn/interrupt`.
+//! `turn/start`, `turn/steer`, `turn/wait`, `turn/get` and `turn/interrupt`.
 //!
 //! Must not know: the loop that runs them.
 
@@ -32,6 +32,8 @@ pub enum IfBusy {
     Queue,
     /// Answer `sessionBusy`.
     Reject,
+    /// Say it to the running turn; begin one where none runs.
+    Steer,
 }
 
 /// What kind of task a turn is; it says how many steps the turn gets where its budget does not.
@@ -84,10 +86,23 @@ params! {
 }
 
 result! {
-    /// Result of `turn/start`.
+    /// Result of `turn/start` and `turn/steer`.
     TurnStartResult {
         /// Random UUID.
         turn_id: String,
+    }
+}
+
+params! {
+    /// Params of `turn/steer`: the model reads the input before its next call.
+    TurnSteerParams {
+        /// The turn.
+        turn_id: String,
+        /// What is said.
+        input: TurnInput,
+        /// Idempotency key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::{Failure, Shell};
 use crate::render::escape;
 use std::collections::HashMap;
 use tiro_schema::wire::event::{ItemDelta, ItemEvent, ItemKind, TurnEvent};
+use tiro_schema::wire::question::Question;
 use tiro_schema::wire::session::ContentBlock;
 use tiro_schema::wire::turn::Turn;
 use tiro_schema::wire::{Notification, Open};
@@ -135,6 +136,39 @@ impl<'a> Shown<'a> {
         let cut: String = line.chars().take(NOTICE_CHARS_MAX).collect();
         self.shell.note(&if cut.len() < line.len() { format!("{cut}…") } else { cut });
         Ok(())
+    }
+
+    /// Puts a question to the person at the terminal and gives the answer; none where nobody is there, or nothing is said.
+    ///
+    /// # Errors
+    /// When the terminal cannot be read.
+    pub async fn question(&mut self, question: &Question) -> Result<Option<String>, Failure> {
+        if !self.line_ended && self.shell.out.terminal {
+            self.shell.print("\n")?;
+            self.line_ended = true;
+        }
+        let text = escape::terminal_line(&question.prompt);
+        let options =
+            question.options.iter().enumerate().map(|(n, option)| format!("  {}) {}", n + 1, escape::terminal_line(option)));
+        let options: Vec<String> = options.collect();
+        self.shell.note(&[vec![format!("? {text}")], options].concat().join("\n"));
+        if !self.shell.can_ask() {
+            self.shell.note(&format!("answer it: tiro questions answer {} TEXT", question.question_id));
+            return Ok(None);
+        }
+        let line = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).map(|_| line)
+        });
+        let line = line.await.map_err(|error| Failure::failed(format!("the answer cannot be read: {error}")))??;
+        let said = line.trim();
+        let chosen = said.parse::<usize>().ok().and_then(|n| question.options.get(n.checked_sub(1)?));
+        Ok(Some(chosen.cloned().unwrap_or_else(|| said.to_owned())).filter(|said| !said.is_empty()))
+    }
+
+    /// Says something beside the turn.
+    pub fn told(&self, text: &str) {
+        self.shell.note(text);
     }
 
     /// Ends the last line; shows what of the turn's last text did not come by events.
