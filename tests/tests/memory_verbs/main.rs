@@ -5,6 +5,7 @@ mod audit;
 mod change;
 mod compare;
 mod conflicts;
+mod follow;
 mod forget;
 mod gate;
 mod history;

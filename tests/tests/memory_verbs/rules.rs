@@ -10,14 +10,14 @@ use tiro_tests::{DEADLINE, InsideDaemon, Rpc, check, wait_for};
 const DAY_MS: i64 = 86_400_000;
 
 /// A client that declares this name.
-fn client(daemon: &InsideDaemon, name: &str) -> Rpc {
+pub fn client(daemon: &InsideDaemon, name: &str) -> Rpc {
     let mut rpc = Rpc::connect(daemon.socket()).unwrap();
     let hello = json!({"protocol": {"min": 1, "max": 1}, "client": {"name": name, "version": "1"}, "capabilities": {}});
     rpc.call("initialize", hello).unwrap();
     rpc
 }
 
-fn ruled(rpc: &mut Rpc, rules: Value) -> Value {
+pub fn ruled(rpc: &mut Rpc, rules: Value) -> Value {
     rpc.ask("space/update", rules)
 }
 
