@@ -92,6 +92,7 @@ const CRATE_PLACES: &[(&str, &[&str])] = &[
     ("toml_edit", &["daemon/src/embedders.rs"]),
     ("rmcp", &["client/src/mcp/"]),
     ("hyper", &["client/src/mcp/"]),
+    ("notify", &["client/src/cli/import/watch.rs"]),
     ("tokio", &["daemon/", "client/", "tests/", "benches/"]),
 ];
 
@@ -151,6 +152,17 @@ fn rooms_of_the_daemon_name_only_those_below() {
                 "{} names crate::{other}, which is above every room",
                 source.path
             );
+        }
+    }
+}
+
+/// What the readers of imports must not name: they turn streams into lines, whoever takes those.
+#[test]
+fn readers_of_imports_know_neither_daemon_nor_terminal() {
+    for source in sources().iter().filter(|source| source.path.starts_with("client/src/import/")) {
+        let code = code_of(source);
+        for room in ["cli", "connection", "handshake", "launch", "mcp", "place", "render", "workspace"] {
+            assert!(!code.contains(&format!("crate::{room}")), "{} names crate::{room}", source.path);
         }
     }
 }
