@@ -231,6 +231,8 @@ impl Memory {
                 });
             }
             match seat.known(line) {
+                // Purged here: a source that is told again and again is not refused for it each time.
+                Some(_) if update => return Ok(Taken::Kept),
                 Some(None) => return Ok(Taken::Known),
                 Some(Some(reason)) => return Ok(Taken::Refused(reason)),
                 None => id = seat.id,
@@ -298,6 +300,10 @@ impl Memory {
                             Renewal::Kept => result.kept += 1,
                             Renewal::Next(_) => result.updated += 1,
                         }
+                        continue;
+                    }
+                    if seat.purged && call.update {
+                        result.kept += 1;
                         continue;
                     }
                     (("id".to_owned(), seat.id), seat.known(line))

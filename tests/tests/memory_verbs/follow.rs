@@ -144,3 +144,14 @@ fn following_with_a_key_is_done_once() {
     assert_eq!((counts(&first), &first), ([0, 0, 1, 1, 0, 0], &second));
     assert_eq!(got(&mut rpc, IDS[0])["version"], 2);
 }
+
+// What was purged does not come back with its source, and is no fault of that either.
+#[test]
+fn what_was_purged_stays_gone() {
+    let daemon = InsideDaemon::start();
+    let mut rpc = daemon.rpc();
+    follow(&mut rpc, &lines(&[0, 1]), &[]);
+    let _: Value = rpc.ask("memory/forget", json!({"ids": [IDS[0]], "purge": true}));
+    assert_eq!(follow(&mut rpc, &lines(&[0, 1]), &[]), [0, 1, 0, 0, 1, 0]);
+    assert_eq!(follow(&mut rpc, &[], &[IDS[0]]), [0; 6]);
+}
