@@ -11,6 +11,7 @@ pub mod daemon;
 pub mod embedding_server;
 pub mod gate;
 pub mod inside;
+pub mod mcp_fixtures;
 pub mod mcp_host;
 pub mod model_server;
 pub mod redact;

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+use tiro_client::mcp::{HttpServer, Token};
+use tiro_tests::mcp_fixtures::Fixtures;
 use tiro_tests::{Tiro, binary, skipped, workspace};
+use tokio_util::sync::CancellationToken;
 
 const TOKEN: &str = "0123456789abcdef-a-token";
 /// A peer that takes longer is at fault.
@@ -195,18 +198,14 @@ fn codex_calls_tools_and_reads_resources() {
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("leaves at seven"), "{read}");
 }
 
-// MCP-5
-#[test]
-fn the_conformance_suite_finds_nothing_but_missing_fixtures() {
-    let Some(peers) = peers("the conformance suite") else { return };
-    let tiro = Tiro::new();
-    let (_server, url) = serve_http(&tiro, &peers);
-    let mut command = node(&tiro, &peers, &workspace().join("tests/data/mcp/with_token.mjs"));
-    command.arg(&url).stderr(Stdio::inherit());
+/// Runs both requirement sets of the suite against a server; what is in the baseline of this name is expected to fail, and that alone.
+fn conformance(tiro: &Tiro, peers: &Path, url: &str, baseline: &str) {
+    let mut command = node(tiro, peers, &workspace().join("tests/data/mcp/with_token.mjs"));
+    command.arg(url).stderr(Stdio::inherit());
     let mut proxy = Group::start(command);
     let port = first_line(&mut proxy.0).trim().to_owned();
     for revision in ["2025-11-25", "2026-07-28"] {
-        let mut command = node(&tiro, &peers, &peers.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
+        let mut command = node(tiro, peers, &peers.join("node_modules/@modelcontextprotocol/conformance/dist/index.js"));
         command.args([
             "server",
             "--url",
@@ -215,10 +214,51 @@ fn the_conformance_suite_finds_nothing_but_missing_fixtures() {
             revision,
             "--expected-failures",
         ]);
-        command.arg(workspace().join(format!("tests/data/mcp/conformance-{revision}.yml"))).args(["--timeout", "15000"]);
+        command.arg(workspace().join(format!("tests/data/mcp/{baseline}-{revision}.yml"))).args(["--timeout", "15000"]);
+        let results = tiro.home().join(format!("{baseline}-{revision}"));
+        command.arg("--output-dir").arg(&results);
         let (code, text) = Group::start(command).output("the conformance suite");
         let summary = text.split_once("=== SUMMARY ===").map_or(text.as_str(), |(_, summary)| summary);
-        assert_eq!(code, 0, "{revision}: {summary}");
-        println!("{revision}: {}", summary.lines().find(|line| line.starts_with("Total: ")).unwrap_or_default());
+        assert_eq!(code, 0, "{baseline} {revision}: {summary}\n{}", failures(&results));
+        println!("{baseline} {revision}: {}", summary.lines().find(|line| line.starts_with("Total: ")).unwrap_or_default());
     }
+}
+
+/// What failed, a check a line.
+fn failures(results: &Path) -> String {
+    let mut lines = Vec::new();
+    for folder in std::fs::read_dir(results).unwrap().flatten() {
+        let Ok(text) = std::fs::read(folder.path().join("checks.json")) else { continue };
+        let checks: Value = serde_json::from_slice(&text).unwrap();
+        for check in checks.as_array().unwrap().iter().filter(|check| check["status"] == "FAILURE") {
+            lines.push(format!("{} {} {}", folder.file_name().display(), check["id"], check["errorMessage"]));
+        }
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+// MCP-5
+#[test]
+fn the_conformance_suite_finds_nothing_but_missing_fixtures() {
+    let Some(peers) = peers("the conformance suite") else { return };
+    let tiro = Tiro::new();
+    let (_server, url) = serve_http(&tiro, &peers);
+    conformance(&tiro, &peers, &url, "conformance");
+}
+
+// MCP-5
+#[test]
+fn the_conformance_suite_passes_through_the_same_door_where_its_fixtures_stand_behind_it() {
+    let Some(peers) = peers("the conformance suite with fixtures") else { return };
+    let tiro = Tiro::new();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let token = Token::find(None, Some(TOKEN.to_owned())).unwrap();
+    let server = runtime.block_on(HttpServer::listen(([127, 0, 0, 1], 0).into(), token)).unwrap();
+    let url = server.url();
+    let gone = CancellationToken::new();
+    let serving = runtime.spawn(server.serve(|| Fixtures, gone.clone()));
+    conformance(&tiro, &peers, &url, "fixtures");
+    gone.cancel();
+    runtime.block_on(serving).unwrap();
 }

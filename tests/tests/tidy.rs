@@ -90,7 +90,7 @@ const CRATE_PLACES: &[(&str, &[&str])] = &[
     ("libloading", &["daemon/src/model/embed/onnx/library.rs"]),
     ("tokenizers", &["daemon/src/model/embed/onnx/"]),
     ("toml_edit", &["daemon/src/embedders.rs"]),
-    ("rmcp", &["client/src/mcp/"]),
+    ("rmcp", &["client/src/mcp/", "tests/src/mcp_fixtures.rs"]),
     ("hyper", &["client/src/mcp/"]),
     ("notify", &["client/src/cli/import/watch.rs"]),
     ("tokio", &["daemon/", "client/", "tests/", "benches/"]),
