@@ -107,7 +107,9 @@ fn the_inspector_lists_calls_and_reads() {
     let inspect = |arguments: &[&str]| -> Value {
         let script = peers.join("node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");
         let mut command = node(&tiro, &peers, &script);
-        command.arg("--cli").arg(binary::tiro()).args(["mcp", "serve"]).args(arguments).stderr(Stdio::piped());
+        // It hands on no environment but what it is told.
+        command.arg("--cli").args(["-e", &format!("TIRO_HOME={}", tiro.home().display())]);
+        command.arg(binary::tiro()).args(["mcp", "serve"]).args(arguments);
         let (code, text) = Group::start(command).output("the Inspector");
         assert_eq!(code, 0, "{arguments:?}: {text}");
         let begins = text.find('{').unwrap_or_else(|| panic!("{arguments:?}: {text}"));
@@ -125,6 +127,7 @@ fn the_inspector_lists_calls_and_reads() {
     let read = inspect(&["--method", "resources/read", "--uri", "memory://recall/ferry"]);
     assert!(read["contents"][0]["text"].as_str().unwrap().contains("leaves at seven"), "{read}");
     assert_eq!(inspect(&["--method", "prompts/list"])["prompts"].as_array().unwrap().len(), 2);
+    assert!(tiro.daemon_pid().is_some(), "it was this home's daemon that answered");
 }
 
 // MCP-5
