@@ -561,10 +561,40 @@ pub const SESSION_MERGED_DELTA_BYTES: usize = 64 * 1024;
 pub const CONTEXT_WINDOW_TOKENS_DEFAULT: u32 = 16_384;
 /// Least window that is believed.
 pub const CONTEXT_WINDOW_TOKENS_MIN: u32 = 1_024;
-/// Percent of the window for recalled memory.
+/// Percent of the window for the daemon's instructions.
+pub const CONTEXT_SHARE_SYSTEM_PERCENT: u32 = 10;
+/// Percent of the window for the definitions of tools.
+pub const CONTEXT_SHARE_TOOLS_PERCENT: u32 = 15;
+/// Percent of the window for recalled memory, summary and fields.
 pub const CONTEXT_SHARE_MEMORY_PERCENT: u32 = 15;
-/// Percent of the window for history and the tool results in it.
-pub const CONTEXT_SHARE_HISTORY_PERCENT: u32 = 50;
+/// Percent of the window for what was said.
+pub const CONTEXT_SHARE_HISTORY_PERCENT: u32 = 20;
+/// Percent of the window for results of tools.
+pub const CONTEXT_SHARE_RESULTS_PERCENT: u32 = 30;
+/// Percent of the window for the reply.
+pub const CONTEXT_SHARE_OUTPUT_PERCENT: u32 = 10;
+/// Percent of the window that a context is kept under.
+pub const CONTEXT_AIM_PERCENT: u32 = 50;
+/// Earlier turns that stay whole when older ones are folded into the summary.
+pub const CONTEXT_TURNS_WHOLE: usize = 5;
+/// Earlier turns above which they are.
+pub const CONTEXT_TURNS_MAX: usize = 8;
+/// Tokens of a result up to which nothing is won by leaving it out.
+pub const CONTEXT_PRUNED_TOKENS: u32 = 30;
+/// Newest results of a session that are named in a context which does not show them.
+pub const SHORT_TERM_RESULTS: usize = 5;
+/// Fields kept of a session.
+pub const SESSION_FIELDS_MAX: usize = 200;
+/// Characters of what stands for the task of a session.
+pub const SESSION_TASK_CHARS_MAX: usize = 160;
+/// Bytes of a sentence above which the summary does not keep it.
+pub const SUMMARY_SENTENCE_BYTES_MAX: usize = 1_000;
+/// Sessions of a space that one search looks through, newest first.
+pub const SESSIONS_SEARCHED_MAX: usize = 1_000;
+/// Messages that one search looks through.
+pub const MESSAGES_SEARCHED_MAX: usize = 20_000;
+/// Share of the words of a search that a message holds at least.
+pub const SESSION_SEARCH_SHARE_MIN: f32 = 0.5;
 /// Tokens a message costs beside its text.
 pub const CONTEXT_MESSAGE_FRAME_TOKENS: u32 = 4;
 /// Messages of a session that are looked at for a context.

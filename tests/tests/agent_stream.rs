@@ -291,7 +291,7 @@ fn a_prompt_whose_turn_failed_does_not_run_into_the_next() {
     let messages = body["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user"]);
-    assert_eq!(messages[1]["content"], "delete the old branch");
+    assert!(messages[1]["content"].as_str().unwrap().ends_with("delete the old branch"), "{body}");
     assert!(messages[2]["content"].as_str().unwrap().contains("without an answer"), "{body}");
     assert_eq!(messages[3]["content"], "hello");
 }

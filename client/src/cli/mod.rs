@@ -33,6 +33,7 @@ mod questions;
 mod recall;
 mod remember;
 mod session;
+mod session_copy;
 mod shell;
 mod show;
 mod space;

@@ -2,6 +2,7 @@
 //!
 //! Must not know: how a turn runs.
 
+use super::session_copy::{self, ExportArgs, ForkArgs, RenameArgs, SearchArgs};
 use super::shell::fresh_key;
 use super::{Exit, Outcome, Shell, input};
 use crate::limits::PAGE_ITEMS;
@@ -23,6 +24,10 @@ pub enum SessionCommand {
     Show(ShowArgs),
     Delete(DeleteArgs),
     Result(ResultArgs),
+    Rename(RenameArgs),
+    Fork(ForkArgs),
+    Search(SearchArgs),
+    Export(ExportArgs),
 }
 
 /// What a tool answered, or what was pasted, whole
@@ -82,6 +87,10 @@ pub async fn run(shell: &Shell, command: SessionCommand) -> Outcome {
         SessionCommand::Show(args) => show(shell, args).await,
         SessionCommand::Delete(args) => delete(shell, args).await,
         SessionCommand::Result(args) => result(shell, args).await,
+        SessionCommand::Rename(args) => session_copy::rename(shell, args).await,
+        SessionCommand::Fork(args) => session_copy::fork(shell, args).await,
+        SessionCommand::Search(args) => session_copy::search(shell, args).await,
+        SessionCommand::Export(args) => session_copy::export(shell, args).await,
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn hide_forgotten(memories: &dyn Memories, parts: &mut Parts) {
     if !parts.memory.is_empty() {
         clean(&mut parts.memory);
     }
-    for message in parts.history.iter_mut().chain(&mut parts.turn) {
+    for message in messages(parts) {
         if let ChatMessage::ToolResult { name, text, .. } = message
             && name == RECALL
         {
@@ -44,10 +44,15 @@ pub(super) fn hide_forgotten(memories: &dyn Memories, parts: &mut Parts) {
     hide_kept(memories, parts);
 }
 
+/// Every message that a model would read again.
+fn messages(parts: &mut Parts) -> impl Iterator<Item = &mut ChatMessage> {
+    parts.history.iter_mut().flat_map(|turn| &mut turn.messages).chain(&mut parts.turn)
+}
+
 /// Takes the words out of calls of `memory_remember` whose memory is forgotten now.
 fn hide_kept(memories: &dyn Memories, parts: &mut Parts) {
-    let messages = || parts.history.iter().chain(&parts.turn);
-    let forgotten: HashSet<String> = messages()
+    let all = || parts.history.iter().flat_map(|turn| &turn.messages).chain(&parts.turn);
+    let forgotten: HashSet<String> = all()
         .filter_map(|message| match message {
             ChatMessage::ToolResult { call_id, name, text } if name == REMEMBER => Some((call_id, kept_id(text)?)),
             _ => None,
@@ -58,7 +63,7 @@ fn hide_kept(memories: &dyn Memories, parts: &mut Parts) {
     if forgotten.is_empty() {
         return;
     }
-    for message in parts.history.iter_mut().chain(&mut parts.turn) {
+    for message in messages(parts) {
         let ChatMessage::Assistant { tool_calls, .. } = message else { continue };
         for call in tool_calls.iter_mut().filter(|call| call.name == REMEMBER && forgotten.contains(&call.id)) {
             call.arguments = Ok(json!({ "text": FORGOTTEN }));

@@ -8,9 +8,10 @@ use super::turn::{Run, model_failure};
 use crate::agent::{Event, Note};
 use crate::limits;
 use crate::model::{ChatMessage, ChatRequest, ErrorClass, ModelError, ModelEvent, ModelReply, Phase, ToolDefinition};
-use crate::session::context::{assemble, newest_within, weight};
+use crate::session::context::assemble;
 use crate::session::{NewEvent, NewMessage, SessionError, assistant_blocks, call_block};
 use crate::store::Reads;
+use crate::tokens;
 use std::time::Duration;
 use tiro_schema::wire::event::ItemKind;
 use tiro_schema::wire::memory::RecallParams;
@@ -89,8 +90,10 @@ impl Run {
         loop {
             self.turn.model_calls += 1;
             hide_forgotten(&*self.inner.memories, &mut self.parts);
+            let request = self.request(with_tools);
+            self.warn_once().await?;
             let mut open = OpenItems::default();
-            let heard = self.listen(with_tools, &mut open).await?;
+            let heard = self.listen(request, &mut open).await?;
             return match heard {
                 Heard::Reply(reply) => self.keep_reply(*reply, open).await,
                 Heard::Failure(error) if self.can_shorten(&error, &open, shortened) => {
@@ -110,24 +113,45 @@ impl Run {
         }
     }
 
-    fn request(&self, with_tools: bool) -> ChatRequest {
+    /// Says once in a turn that what was said newest alone is over the budget.
+    async fn warn_once(&mut self) -> Result<(), SessionError> {
+        let Some(report) = self.report.as_ref().filter(|report| report.is_over && !self.has_warned) else { return Ok(()) };
+        let text = format!(
+            "This turn takes {} tokens of the model's {}: nothing more can be left out of it. The model may refuse it.",
+            report.tokens, report.window
+        );
+        self.has_warned = true;
+        tracing::warn!(turn = self.turn_id, tokens = report.tokens, window = report.window, "a turn alone is over the budget");
+        let item_id = self.start_item(ItemKind::Notice).await?;
+        self.journal(Vec::new(), vec![completed(item_id, ItemKind::Notice, ContentBlock::Text { text })]).await
+    }
+
+    fn request(&mut self, with_tools: bool) -> ChatRequest {
         let definition = |spec: &crate::tool::ToolSpec| ToolDefinition {
             name: spec.name.to_string(),
             description: spec.description.to_string(),
             parameters: spec.parameters.clone(),
         };
+        let tools: Vec<ToolDefinition> = if with_tools { self.specs.iter().map(definition).collect() } else { Vec::new() };
+        let weight = |tool: &ToolDefinition| {
+            tokens::estimate(&tool.name) + tokens::estimate(&tool.description) + tokens::estimate(&tool.parameters.to_string())
+        };
+        let made = assemble(&self.parts, self.budget, tools.iter().map(weight).sum());
+        if self.report.as_ref().is_none_or(|report| report.tokens <= made.report.tokens) {
+            self.report = Some(made.report);
+        }
         ChatRequest {
             model: self.model.clone(),
-            messages: assemble(&self.parts, self.budget),
-            tools: if with_tools { self.specs.iter().map(definition).collect() } else { Vec::new() },
+            messages: made.messages,
+            tools,
             temperature: Some(limits::AGENT_TEMPERATURE_CHOOSING),
             max_output_tokens: self.inner.model.output_tokens_max(),
             phase: if with_tools { Phase::Choosing } else { Phase::Concluding },
         }
     }
 
-    async fn listen(&mut self, with_tools: bool, open: &mut OpenItems) -> Result<Heard, SessionError> {
-        let mut stream = self.provider.chat(self.request(with_tools));
+    async fn listen(&mut self, request: ChatRequest, open: &mut OpenItems) -> Result<Heard, SessionError> {
+        let mut stream = self.provider.chat(request);
         loop {
             let event = tokio::select! {
                 biased;
@@ -242,16 +266,24 @@ impl Run {
             && !(self.parts.history.is_empty() && self.parts.memory.is_empty())
     }
 
-    /// The window is smaller than was thought: half of the history that was sent goes, then all of it and the memory.
+    /// The window is smaller than was thought: half of the earlier turns goes into the summary, then all of them, and the memory.
     fn shorten_history(&mut self) {
-        let sent = newest_within(&self.parts.history, self.budget.history());
-        let half = sent.iter().map(weight).fold(0, u32::saturating_add) / 2;
-        let kept = newest_within(sent, half).to_vec();
-        if kept.is_empty() {
+        let kept = match self.parts.history.len() {
+            0 | 1 => 0,
+            turns => turns / 2,
+        };
+        let until = self.parts.history.len() - kept;
+        for turn in self.parts.history.drain(..until) {
+            self.parts.state.fold(&turn);
+        }
+        if kept == 0 {
             self.parts.memory.clear();
         }
-        tracing::warn!(turn = self.turn_id, kept = kept.len(), "the context did not fit the model; history was shortened");
-        self.parts.history = kept;
+        tracing::warn!(
+            turn = self.turn_id,
+            kept,
+            "the context did not fit the model; earlier turns were folded into the summary"
+        );
     }
 }
 

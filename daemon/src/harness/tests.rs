@@ -356,7 +356,10 @@ async fn calls_left_open_by_a_crash_get_results_and_do_not_run_again() {
         message(Role::Assistant, ["a", "b", "c", "d", "e"].map(call).to_vec()),
         message(Role::Tool, vec![answered]),
     ];
-    sessions.journal(crate::session::Entry { turn, changes: vec![], results: vec![], messages, events: vec![] }).await.unwrap();
+    sessions
+        .journal(crate::session::Entry { turn, state: None, changes: vec![], results: vec![], messages, events: vec![] })
+        .await
+        .unwrap();
     stage.harness.resume().await.unwrap();
     let ended_turn = stage.harness.wait(&crate::session::id_text(&[9; 16]), None).await.unwrap();
     assert_eq!(ended(&ended_turn), as_ended(TurnStatus::Interrupted, TerminationReason::Interrupted));

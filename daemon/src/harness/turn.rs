@@ -10,18 +10,18 @@ use super::{Harness, Inner, prompt};
 use crate::agent::{Cause, Effect, Event, PlannedCall, StepConfig, StepState, Synthetic, ToolInfo, ToolOutcome, step};
 use crate::limits;
 use crate::model::{ChatMessage, ErrorClass, Provider};
-use crate::session::context::{Budget, Parts};
+use crate::session::context::{Budget, HistoryTurn, Parts};
 use crate::session::{DetailsChange, Entry, NewEvent, NewMessage, NewResult, SessionError, SessionState, reference};
 use crate::tool::{Ends, SideEffect, ToolResult, ToolSpec};
 use futures_util::FutureExt;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tiro_schema::convert::{termination_code, turn_status_code};
-use tiro_schema::record::TurnRecord;
+use tiro_schema::record::{ResultRecord, TurnRecord};
 use tiro_schema::wire::event::ItemKind;
 use tiro_schema::wire::session::{ContentBlock, Role};
-use tiro_schema::wire::turn::{TerminationReason, TurnStatus};
+use tiro_schema::wire::turn::{ContextReport, TerminationReason, TurnStatus};
 use tiro_schema::{ErrorKind, ErrorObject};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -49,6 +49,10 @@ pub(super) struct Run {
     /// Tool of every call of this turn.
     pub names: HashMap<String, String>,
     pub items: u32,
+    /// What the largest context so far was made of.
+    pub report: Option<ContextReport>,
+    /// Whether it was said that a context is over the budget.
+    pub has_warned: bool,
     results: HashMap<String, String>,
     /// The number of the next text that is set aside.
     next_result: u64,
@@ -63,7 +67,8 @@ pub(super) struct Setup {
     pub session_id: String,
     pub turn_id: String,
     pub tools: ToolContext,
-    pub history: Vec<ChatMessage>,
+    pub state: SessionState,
+    pub history: Vec<HistoryTurn>,
     /// The number of the next text that is set aside.
     pub next_result: u64,
     pub cancel: CancellationToken,
@@ -91,7 +96,9 @@ impl Run {
         let budget = Budget { window: setup.inner.model.window_tokens() };
         Run {
             budget,
-            parts: Parts { system, history: setup.history, ..Parts::default() },
+            parts: Parts { system, state: setup.state, history: setup.history, ..Parts::default() },
+            report: None,
+            has_warned: false,
             deadline: Instant::now() + std::time::Duration::from_millis(time_ms),
             specs: Arc::new(tools::tool_specs(&setup.tools.scripted)),
             inner: setup.inner,
@@ -163,7 +170,10 @@ impl Run {
         self.turn.input_json.clear();
         self.turn.status = turn_status_code(TurnStatus::Running);
         let said = NewMessage { role: Role::User, content, partial: false };
-        self.journal_with(stored, vec![said], vec![NewEvent::TurnStarted]).await?;
+        let state = self.take_up(&text)?;
+        let (turn, events) = (self.turn.clone(), vec![NewEvent::TurnStarted]);
+        let entry = Entry { turn, state, changes: Vec::new(), results: stored, messages: vec![said], events };
+        self.inner.sessions.journal(entry).await?;
         self.parts.memory = self.recall(&text).await;
         self.parts.turn.push(ChatMessage::User(text));
         Ok(())
@@ -184,7 +194,7 @@ impl Run {
         }
         let turn = self.turn.clone();
         let changes = vec![DetailsChange::TakeSaid(said.len())];
-        self.inner.sessions.journal(Entry { turn, changes, results: stored, messages, events: Vec::new() }).await?;
+        self.inner.sessions.journal(Entry { turn, state: None, changes, results: stored, messages, events: Vec::new() }).await?;
         self.parts.turn.extend(texts.into_iter().map(ChatMessage::User));
         Ok(true)
     }
@@ -198,6 +208,53 @@ impl Run {
             }
             other => other,
         }
+    }
+
+    /// The session's state as the turn finds it: turns beyond those that stay whole are folded in, and what is asked for is the task. None
+    /// where nothing changed.
+    fn take_up(&mut self, said: &str) -> Result<Option<SessionState>, SessionError> {
+        let before = self.parts.state.clone();
+        let fold = match self.parts.history.len() {
+            turns if turns > limits::CONTEXT_TURNS_MAX => turns - limits::CONTEXT_TURNS_WHOLE,
+            _ => 0,
+        };
+        for turn in self.parts.history.drain(..fold) {
+            self.parts.state.fold(&turn);
+        }
+        let state = &mut self.parts.state;
+        if state.awaiting.is_empty() || state.doing.is_empty() {
+            state.doing = said.trim().lines().next().unwrap_or_default().chars().take(limits::SESSION_TASK_CHARS_MAX).collect();
+        }
+        state.awaiting.clear();
+        let shown: HashSet<[u8; 16]> = self.inner.sessions.turns_from(self.turn.session, self.parts.state.summary.until)?;
+        let newest = self.inner.sessions.newest_results(self.turn.session, limits::SHORT_TERM_RESULTS)?;
+        let line = |record: &ResultRecord| {
+            let tool = if record.tool.is_empty() { "pasted text" } else { &record.tool };
+            format!("- r{} {tool}, {} tokens: {}", record.number, record.tokens, record.brief)
+        };
+        self.parts.results = newest.iter().filter(|record| !shown.contains(&record.turn)).map(line).collect();
+        Ok(Some(self.parts.state.clone()).filter(|state| *state != before))
+    }
+
+    /// The session's state as the turn leaves it: fields of what was said, where the task stands, and notes gone with a task that is done.
+    fn leave(&mut self, reason: TerminationReason) -> Result<Option<SessionState>, SessionError> {
+        let mut state = self.inner.sessions.state(self.turn.session)?;
+        let before = state.clone();
+        let number = self.parts.history.last().map_or(state.summary.turns, |turn| turn.number) + 1;
+        for message in &self.parts.turn {
+            if let ChatMessage::User(text) = message {
+                state.note(number, text);
+            }
+        }
+        match reason {
+            TerminationReason::Completed | TerminationReason::GaveUp => {
+                state.scratchpad.clear();
+                state.doing.clear();
+            }
+            TerminationReason::NeedsInput => state.awaiting.clone_from(&self.turn.text),
+            _ => {}
+        }
+        Ok(Some(state).filter(|state| *state != before))
     }
 
     /// Long blocks of what was said, set aside.
@@ -322,16 +379,6 @@ impl Run {
             let harness = Harness { inner: Arc::clone(&self.inner) };
             harness.follow_up(self.turn.id, self.turn.session).await?;
         }
-        if matches!(reason, TerminationReason::Completed | TerminationReason::GaveUp) {
-            let state = self.inner.sessions.state(self.turn.session)?;
-            if !state.scratchpad.is_empty() {
-                let clear = |state: &mut SessionState| {
-                    state.scratchpad.clear();
-                    Ok(())
-                };
-                self.inner.sessions.change_state(self.turn.session, clear).await?;
-            }
-        }
         Ok(messages)
     }
 
@@ -346,9 +393,11 @@ impl Run {
         self.turn.termination = Some(termination_code(reason));
         let failure = self.failure.take().filter(|_| matches!(cause, Cause::Model(_))).or_else(|| failure_of(reason, &cause));
         self.turn.error_json = failure.and_then(|error| serde_json::to_string(&error).ok());
-        let (turn, changes) = (self.turn.clone(), vec![DetailsChange::TakeSaid(usize::MAX)]);
-        let events = vec![NewEvent::TurnCompleted];
-        self.inner.sessions.journal(Entry { turn, changes, results: Vec::new(), messages, events }).await?;
+        let mut changes = vec![DetailsChange::TakeSaid(usize::MAX)];
+        changes.extend(self.report.take().map(DetailsChange::Context));
+        let state = self.leave(reason)?;
+        let (turn, events) = (self.turn.clone(), vec![NewEvent::TurnCompleted]);
+        self.inner.sessions.journal(Entry { turn, state, changes, results: Vec::new(), messages, events }).await?;
         tracing::info!(
             turn = self.turn_id,
             session = self.session_id,
@@ -374,7 +423,10 @@ impl Run {
         messages: Vec<NewMessage>,
         events: Vec<NewEvent>,
     ) -> Result<(), SessionError> {
-        self.inner.sessions.journal(Entry { turn: self.turn.clone(), changes: Vec::new(), results, messages, events }).await
+        self.inner
+            .sessions
+            .journal(Entry { turn: self.turn.clone(), state: None, changes: Vec::new(), results, messages, events })
+            .await
     }
 
     /// An item id, unique in the session.

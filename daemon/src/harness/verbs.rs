@@ -210,7 +210,14 @@ impl Harness {
         };
         self.inner
             .sessions
-            .journal(Entry { turn, changes: Vec::new(), results: Vec::new(), messages, events: vec![NewEvent::TurnCompleted] })
+            .journal(Entry {
+                turn,
+                state: None,
+                changes: Vec::new(),
+                results: Vec::new(),
+                messages,
+                events: vec![NewEvent::TurnCompleted],
+            })
             .await
     }
 
@@ -345,7 +352,8 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
         space,
         reads,
     };
-    let history = load_history(&inner.sessions, session.key)?;
+    let state = inner.sessions.state(session.key)?;
+    let history = load_history(&inner.sessions, session.key, &state.summary)?;
     let (cancel, gate) = (active.cancel, active.gate);
     Run::new(Setup {
         inner,
@@ -355,6 +363,7 @@ async fn run(inner: Arc<Inner>, id: TurnId, active: Active) -> Result<(), Sessio
         session_id,
         turn_id,
         tools,
+        state,
         history,
         next_result,
         cancel,

@@ -8,10 +8,12 @@ use super::no_secret::without_secrets;
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
 use crate::harness::Harness;
-use crate::session::SessionError;
+use crate::session::{SessionError, Sessions};
 use serde_json::Value;
 use tiro_schema::ErrorObject;
-use tiro_schema::wire::session::{Empty, Session, SessionAttachParams, SessionAttachResult, SessionIdParams};
+use tiro_schema::wire::session::{
+    Empty, Session, SessionAttachParams, SessionAttachResult, SessionExportParams, SessionIdParams, SessionSearchParams,
+};
 
 /// Answers a method of the group `session`.
 ///
@@ -32,10 +34,23 @@ pub async fn dispatch(
         "session/update" => call(without_secrets(params)?, |p| async move { show(harness, &sessions.update(p).await?) }).await,
         "session/delete" => call(params, |p| harness.delete_session(p)).await,
         "session/messages" => call(params, |p| async move { sessions.messages(&p) }).await,
+        "session/fork" => call(without_secrets(params)?, |p| sessions.fork(p)).await,
+        "session/fields" => call(params, |p: SessionIdParams| async move { sessions.fields(&p.session_id) }).await,
+        "session/search" => call(params, |p: SessionSearchParams| aside(sessions, move |it| it.search(&p))).await,
+        "session/export" => call(params, |p: SessionExportParams| aside(sessions, move |it| it.export(&p))).await,
         "session/attach" => call(params, |p| attach(harness, caller, connection, p)).await,
         "session/detach" => call(params, |p| detach(harness, connection, p)).await,
         _ => Err(method_not_found(method)),
     }
+}
+
+/// Reads on a thread for blocking work.
+async fn aside<R: Send + 'static>(
+    sessions: &Sessions,
+    work: impl FnOnce(&Sessions) -> Result<R, SessionError> + Send + 'static,
+) -> Result<R, SessionError> {
+    let sessions = sessions.clone();
+    tokio::task::spawn_blocking(move || work(&sessions)).await.unwrap_or(Err(SessionError::Lost))
 }
 
 fn show(harness: &Harness, record: &tiro_schema::record::SessionRecord) -> Result<Session, SessionError> {

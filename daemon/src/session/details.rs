@@ -6,7 +6,7 @@ use super::SessionError;
 use crate::store::{SessionReads, StoreError};
 use serde::{Deserialize, Serialize};
 use tiro_schema::record::TurnDetailsRecord;
-use tiro_schema::wire::turn::TaskKind;
+use tiro_schema::wire::turn::{ContextReport, TaskKind};
 
 /// The details of a turn. A member that a build does not know is left out when that build writes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct TurnDetails {
     /// Who said so: `caller`, or the rule.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub task_kind_by: String,
+    /// What its largest context was made of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<ContextReport>,
     /// What was said to the turn and is not read yet: JSON arrays of content blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said: Vec<String>,
@@ -28,12 +31,15 @@ pub struct TurnDetails {
 pub enum DetailsChange {
     /// So many of what was said are read, or go on in another turn.
     TakeSaid(usize),
+    /// What its largest context was made of.
+    Context(ContextReport),
 }
 
 impl TurnDetails {
     /// Makes a change.
     pub(super) fn apply(&mut self, change: &DetailsChange) {
         match change {
+            DetailsChange::Context(report) => self.context = Some(report.clone()),
             DetailsChange::TakeSaid(count) => drop(self.said.drain(..(*count).min(self.said.len()))),
         }
     }

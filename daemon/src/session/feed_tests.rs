@@ -29,7 +29,14 @@ async fn stage() -> Stage {
 
 impl Stage {
     async fn event(&self, event: NewEvent) {
-        let entry = Entry { turn: self.turn.clone(), changes: vec![], results: vec![], messages: vec![], events: vec![event] };
+        let entry = Entry {
+            turn: self.turn.clone(),
+            state: None,
+            changes: vec![],
+            results: vec![],
+            messages: vec![],
+            events: vec![event],
+        };
         self.sessions.journal(entry).await.unwrap();
     }
 

@@ -2,7 +2,9 @@
 //!
 //! Whatever is stored, what comes out pairs: each call has exactly one result right after its message. Must not know: budgets, turns.
 
+use super::context::HistoryTurn;
 use super::rows::content;
+use super::summary::Summary;
 use super::{SessionError, Sessions};
 use crate::limits;
 use crate::model::{ChatMessage, MalformedArgs, ModelReply, OpaqueBlock, ToolCall};
@@ -195,16 +197,24 @@ pub fn open_calls(records: &[MessageRecord]) -> Vec<(String, String)> {
     open.collect()
 }
 
-/// The newest messages of a session as a model reads them, oldest first. Begins with something a user said, and ends with what
-/// came of it.
+/// The newest turns of a session that are not folded into its summary, oldest first, as a model reads them: each begins with something a user
+/// said, and ends with what came of it.
 ///
 /// # Errors
 /// The store's.
-pub fn load_history(sessions: &Sessions, session: u64) -> Result<Vec<ChatMessage>, SessionError> {
+pub fn load_history(sessions: &Sessions, session: u64, summary: &Summary) -> Result<Vec<HistoryTurn>, SessionError> {
     let mut records = sessions.newest_messages(session, limits::AGENT_HISTORY_MESSAGES_MAX)?;
     records.reverse();
-    let begin = records.iter().position(|record| role_of(record.role) == Some(Role::User)).unwrap_or(records.len());
-    Ok(with_every_prompt_answered(chat_messages(&records[begin..])))
+    records.retain(|record| record.position >= summary.until);
+    let mut turns: Vec<HistoryTurn> = Vec::new();
+    for of_turn in records.chunk_by(|a, b| a.turn == b.turn) {
+        let begin = of_turn.iter().position(|record| role_of(record.role) == Some(Role::User)).unwrap_or(of_turn.len());
+        let Some(last) = of_turn[begin..].last() else { continue };
+        let messages = with_every_prompt_answered(chat_messages(&of_turn[begin..]));
+        turns.push(HistoryTurn { number: 0, until: last.position + 1, messages });
+    }
+    (summary.turns + 1..).zip(&mut turns).for_each(|(number, turn)| turn.number = number);
+    Ok(turns)
 }
 
 #[cfg(test)]

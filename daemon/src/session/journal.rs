@@ -3,11 +3,12 @@
 //! Must not know: why a turn does what it does.
 
 use super::rows::{id_bytes, id_text, wire_turn};
-use super::{DetailsChange, NewResult, SessionError, Sessions, TurnDetails};
+use super::{DetailsChange, NewResult, SessionError, SessionState, Sessions, TurnDetails};
 use crate::clock;
 use crate::idempotency::{Key, idempotent};
 use crate::store::{Direction, SessionReads, StoreError, WriteTx};
 use serde_json::Value;
+use std::collections::HashSet;
 use tiro_schema::convert::role_code;
 use tiro_schema::record::{EventRecord, MessageRecord, SessionRecord, TurnRecord};
 use tiro_schema::wire::event::{ItemEvent, ItemKind, TurnEvent};
@@ -55,6 +56,8 @@ pub enum NewEvent {
 pub struct Entry {
     /// The turn's row after the step.
     pub turn: TurnRecord,
+    /// The state of its session after the step, where it changed.
+    pub state: Option<SessionState>,
     /// Changes of its details.
     pub changes: Vec<DetailsChange>,
     /// Texts kept whole beside them.
@@ -171,6 +174,16 @@ impl Sessions {
         Ok(turns)
     }
 
+    /// The turns whose messages stand at a position or later.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn turns_from(&self, session: u64, position: u64) -> Result<HashSet<[u8; 16]>, SessionError> {
+        let max = crate::limits::AGENT_HISTORY_MESSAGES_MAX;
+        let records = self.store.read(|tx| tx.messages(session, position..=u64::MAX, Direction::Descending, max))?;
+        Ok(records.iter().map(|record: &MessageRecord| record.turn).collect())
+    }
+
     /// The messages of a session, newest first, at most `max`.
     ///
     /// # Errors
@@ -207,6 +220,9 @@ fn append(tx: &mut WriteTx, entry: &Entry) -> Result<Vec<Published>, SessionErro
         let mut details = super::details::details(tx, &entry.turn.id)?;
         entry.changes.iter().for_each(|change| details.apply(change));
         tx.put_turn_details(&entry.turn.id, &details.record()?)?;
+    }
+    if let Some(state) = &entry.state {
+        super::state::put_state(tx, session.key, state)?;
     }
     super::results::put(tx, session.key, entry.turn.id, &entry.results)?;
     let mut turn = entry.turn.clone();

@@ -7,12 +7,15 @@ pub mod context;
 mod details;
 mod error;
 mod feed;
+mod fields;
+mod fork;
 mod history;
 mod journal;
 mod questions;
 mod results;
 mod rows;
 mod state;
+mod summary;
 mod verbs;
 
 pub use details::{DetailsChange, TurnDetails};
@@ -26,6 +29,7 @@ pub use questions::{QUESTION_ANSWERED, QUESTION_PENDING, QUESTION_WITHDRAWN, Set
 pub use results::{NewResult, Page, parse_number, parse_reference, reference};
 pub use rows::{id_text, wire_turn};
 pub use state::SessionState;
+pub use summary::{FieldValue, Item, Summary};
 
 use crate::clock::SharedClock;
 use crate::store::Store;

@@ -396,7 +396,7 @@ fn passages(sources: &[Source], query: &str, limit: usize) -> Vec<ResultPassage>
 }
 
 /// A text in passages of about [`limits::RESULT_PASSAGE_CHARS`], cut at line ends, else at spaces, else where it must be.
-fn cut(text: &str) -> Vec<(u64, &str)> {
+pub(super) fn cut(text: &str) -> Vec<(u64, &str)> {
     let (mut out, mut begin, mut from) = (Vec::new(), 0, 0u64);
     while begin < text.len() {
         let rest = &text[begin..];

@@ -88,6 +88,7 @@ pub fn wire_turn(tx: &(impl Reads + SessionReads), record: &TurnRecord, session_
         steps_max: record.steps_max,
         task_kind: details.task_kind.map(Open::Known),
         task_kind_by: Some(details.task_kind_by).filter(|by| !by.is_empty()),
+        context: details.context,
         error: record.error_json.as_deref().and_then(|json| serde_json::from_str(json).ok()),
         recalled,
         created_at: clock::format(record.created_at_ms, None),

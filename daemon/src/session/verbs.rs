@@ -214,7 +214,7 @@ fn check_new(params: &SessionNewParams) -> Result<(), SessionError> {
     }
 }
 
-fn check_title(title: &str) -> Result<(), SessionError> {
+pub(super) fn check_title(title: &str) -> Result<(), SessionError> {
     if title.len() > limits::SESSION_TITLE_BYTES_MAX {
         return Err(SessionError::too_large("title", "sessionTitleBytesMax", limits::SESSION_TITLE_BYTES_MAX));
     }
@@ -237,11 +237,11 @@ fn check_count(also_read: Option<&[String]>) -> Result<(), SessionError> {
     Ok(())
 }
 
-fn check_space(path: &'static str, name: &str) -> Result<(), SessionError> {
+pub(super) fn check_space(path: &'static str, name: &str) -> Result<(), SessionError> {
     if space_name::fits(name) { Ok(()) } else { Err(SessionError::invalid(path, space_name::rule())) }
 }
 
-fn page_limit(limit: Option<u32>) -> Result<usize, SessionError> {
+pub(super) fn page_limit(limit: Option<u32>) -> Result<usize, SessionError> {
     match limit.unwrap_or(limits::PAGE_ITEMS_DEFAULT) {
         n if (1..=limits::PAGE_ITEMS_MAX).contains(&n) => Ok(n as usize),
         _ => Err(SessionError::invalid("limit", format!("between 1 and {}", limits::PAGE_ITEMS_MAX))),
@@ -249,18 +249,18 @@ fn page_limit(limit: Option<u32>) -> Result<usize, SessionError> {
 }
 
 /// Where a page begins: opaque, and bound to its list.
-struct Cursor(u64);
+pub(super) struct Cursor(u64);
 
 impl Cursor {
-    fn of(method: &str, list: &str) -> Cursor {
+    pub(super) fn of(method: &str, list: &str) -> Cursor {
         Cursor(xxh3_64(format!("{method}\n{list}").as_bytes()))
     }
 
-    fn text(&self, place: u64) -> String {
+    pub(super) fn text(&self, place: u64) -> String {
         format!("{:016x}{place:016x}", self.0)
     }
 
-    fn place(&self, cursor: Option<&str>) -> Result<Option<u64>, SessionError> {
+    pub(super) fn place(&self, cursor: Option<&str>) -> Result<Option<u64>, SessionError> {
         let Some(cursor) = cursor else { return Ok(None) };
         let place = cursor.strip_prefix(&format!("{:016x}", self.0)).filter(|rest| rest.len() == 16);
         let place = place.and_then(|rest| u64::from_str_radix(rest, 16).ok());

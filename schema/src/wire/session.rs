@@ -234,6 +234,120 @@ result! {
 pub type SessionMessagesResult = Page<Message>;
 
 params! {
+    /// Params of `session/fork`: a new session with what was said up to the end of a turn.
+    SessionForkParams {
+        /// The session.
+        session_id: String,
+        /// The last turn that goes along; all that have ended when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn_id: Option<String>,
+        /// Title of the new one; the same when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        /// Idempotency key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    }
+}
+
+params! {
+    /// Params of `session/export`.
+    SessionExportParams {
+        /// The session.
+        session_id: String,
+        /// From the page before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
+        /// Lines at most; 50 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+result! {
+    /// Result of `session/export`: one line about the session, then one a message.
+    SessionExportResult {
+        /// The lines.
+        lines: Vec<Value>,
+        /// For the next page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_cursor: Option<String>,
+    }
+}
+
+params! {
+    /// Params of `session/search`.
+    SessionSearchParams {
+        /// Words looked for.
+        query: String,
+        /// Space; `personal` when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        space: Option<String>,
+        /// Messages at most; 5 when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<u32>,
+    }
+}
+
+result! {
+    /// A message that fits.
+    SessionFound {
+        /// Its session.
+        session_id: String,
+        /// Title of the session.
+        title: String,
+        /// Its place in the session.
+        position: u64,
+        /// Its turn.
+        turn_id: String,
+        /// Who it is from.
+        role: Open<Role>,
+        /// When it was stored.
+        created_at: Timestamp,
+        /// The passage that fits best.
+        text: String,
+        /// Share of the words that stand in it, by their weight.
+        score: f32,
+    }
+}
+
+result! {
+    /// Result of `session/search`, best first.
+    SessionSearchResult {
+        /// The messages.
+        items: Vec<SessionFound>,
+    }
+}
+
+result! {
+    /// A field that was stated in a session.
+    SessionField {
+        /// Its name.
+        name: String,
+        /// Its value, word for word.
+        value: String,
+        /// The turn it was stated in, from 1.
+        turn: u64,
+    }
+}
+
+result! {
+    /// Result of `session/fields`: what was stated, and where the task stands.
+    SessionFieldsResult {
+        /// `working`, `awaiting` or `done`.
+        task: String,
+        /// What is being done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        doing: Option<String>,
+        /// What is missing for it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        awaiting: Option<String>,
+        /// The fields, by name.
+        items: Vec<SessionField>,
+    }
+}
+
+params! {
     /// Params of `session/attach`.
     SessionAttachParams {
         /// The session.

@@ -193,6 +193,38 @@ result! {
 }
 
 result! {
+    /// What a part of a context took.
+    ContextPart {
+        /// `system`, `tools`, `memory`, `summary`, `history`, `input`, `results` or `output`.
+        part: String,
+        /// Tokens, estimated.
+        tokens: u32,
+        /// Tokens it may take.
+        budget: u32,
+    }
+}
+
+result! {
+    /// What the largest context of a turn was made of.
+    ContextReport {
+        /// Tokens of the model's window.
+        window: u32,
+        /// Tokens of the context, estimated.
+        tokens: u32,
+        /// Whether it passes half of the window, as what was said newest does not fit.
+        is_over: bool,
+        /// Earlier turns that are whole in it.
+        turns_shown: u64,
+        /// Earlier turns that stand in the summary.
+        turns_folded: u64,
+        /// Results of tools that were left out to make room.
+        results_left_out: u32,
+        /// Its parts, in their order.
+        parts: Vec<ContextPart>,
+    }
+}
+
+result! {
     /// A turn: result of `turn/wait`, `turn/get` and `turn/interrupt`.
     Turn {
         /// Random UUID.
@@ -219,6 +251,9 @@ result! {
         /// Who said so: `caller`, or the rule.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task_kind_by: Option<String>,
+        /// What its largest context was made of; absent before its first model call ends.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context: Option<ContextReport>,
         /// What failed, when something did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<crate::error::ErrorObject>,
