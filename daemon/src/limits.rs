@@ -627,6 +627,8 @@ pub const CONTEXT_SHORTENED_MAX: u32 = 2;
 pub const AGENT_TEMPERATURE_CHOOSING: f32 = 0.5;
 /// Texts of recent recalls by which the write gate knows what comes back.
 pub const GATE_RECALLED_TEXTS_MAX: usize = 256;
+/// Texts of recent recalls that wait, before they are taken up behind an answer.
+pub const GATE_RECALLED_WAITING_MAX: usize = 64;
 /// Words of one such text that are held; a Han character is one.
 pub const GATE_RECALLED_WORDS_MAX: usize = 256;
 /// Words of a recalled text in a row that count as recalled where they are not the whole of it.

@@ -10,6 +10,7 @@ mod error;
 mod frozen;
 pub mod graph;
 mod graphs;
+pub mod hash;
 mod index;
 mod lexical;
 pub mod limits;

@@ -10,7 +10,7 @@ use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Literals of one pattern at most; a part with more of them is looked at as one that has none.
-const LITERALS_MAX: usize = 96;
+const LITERALS_MAX: usize = 512;
 /// Characters of a class at most that are told apart.
 const CLASS_CHARS_MAX: usize = 8;
 /// Repeats of a part at most that are written out.

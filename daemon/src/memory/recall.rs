@@ -130,7 +130,10 @@ impl Memory {
         touched.extend(given().map(|h| (h.record.space, h.record.key)));
         self.audit_recall(caller, method, recall_id, &touched);
         self.inner.feedback.note(recall_id, super::feedback::keys_of(given()));
-        self.inner.gate.recalled().note(given().map(|h| (h.space.as_str(), h.record.text.as_str())));
+        if self.inner.gate.recalled().note(given().map(|h| (h.space.as_str(), h.record.text.as_str()))) {
+            let memory = self.clone();
+            tokio::task::spawn_blocking(move || memory.inner.gate.recalled().settle());
+        }
         if plan.count_use && !found.hits.is_empty() {
             self.count_use(found.hits.iter().map(|h| h.record.key).collect()).await?;
         }

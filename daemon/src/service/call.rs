@@ -53,7 +53,8 @@ where
     F: Future<Output = Result<R, E>>,
 {
     let params = read_params(params)?;
-    write_result(verb(params).await.map_err(Into::into)?)
+    // On the heap: one task a call would else be as large as the largest verb.
+    write_result(Box::pin(verb(params)).await.map_err(Into::into)?)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use super::bm25::Bm25;
 use crate::limits::CONTEXT_STEPS_MAX;
-use crate::state::hash::NumberMap;
+use crate::hash::NumberMap;
 use crate::state::slot::Slot;
 use crate::state::space::Space;
 

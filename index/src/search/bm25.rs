@@ -96,10 +96,28 @@ impl Bm25 {
             .sum()
     }
 
+    /// The score of a document, and the share of the query's weight whose tokens it holds: [`Bm25::score`] and [`Bm25::covered`] in one walk.
+    pub(crate) fn score_and_covered(&self, tokens: &Tokens) -> (f32, f32) {
+        let norm = norm(tokens.length() as f32, self.mean_length);
+        let (mut score, mut held) = (0.0, 0.0);
+        for &(id, idf) in &self.terms {
+            let count = tokens.count(id);
+            if count > 0 {
+                score += saturated(idf, f32::from(count), norm);
+                held += idf * (K1 + 1.0);
+            }
+        }
+        (score, self.share(held))
+    }
+
     /// Share of the query's weight whose tokens a document holds, 0 to 1.
     pub(crate) fn covered(&self, tokens: &Tokens) -> f32 {
         let held: f32 = self.terms.iter().filter(|(id, _)| tokens.count(*id) > 0).map(|(_, idf)| idf * (K1 + 1.0)).sum();
-        if self.ideal > 0.0 { held / self.ideal } else { 0.0 }
+        self.share(held)
+    }
+
+    fn share(&self, of: f32) -> f32 {
+        if self.ideal > 0.0 { of / self.ideal } else { 0.0 }
     }
 
     /// How many tokens the query has.

@@ -121,7 +121,10 @@ impl Gathering<'_> {
     /// A document with the features that need nothing but itself and the query; its windows are itself.
     fn candidate(&self, view: &View<'_>, bm25: &Bm25, at: u32, slot: &Slot, score: Option<f32>) -> Candidate {
         let ideal = bm25.ideal();
-        let score = score.unwrap_or_else(|| bm25.score(&slot.tokens));
+        let (score, covered) = match score {
+            Some(score) => (score, bm25.covered(&slot.tokens)),
+            None => bm25.score_and_covered(&slot.tokens),
+        };
         let lexical = if ideal > 0.0 { score / ideal } else { 0.0 };
         let named = slot.name != 0 && self.tokens.iter().any(|token| token.id == slot.name);
         let spans = &self.query.spans[..self.query.spans.len().min(QUERY_SPANS_MAX)];
@@ -129,7 +132,7 @@ impl Gathering<'_> {
             bm25: score,
             ideal,
             lexical,
-            covered: if lexical > 0.0 { bm25.covered(&slot.tokens) } else { 0.0 },
+            covered,
             near: lexical,
             far: lexical,
             speaker: f32::from(u8::from(named)),

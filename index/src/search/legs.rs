@@ -162,7 +162,10 @@ impl<'a> View<'a> {
             return leg;
         }
         let admit = |at| self.space.slot(at).is_some_and(|slot| self.eligible.admits(slot));
-        Leg { found: self.space.vectors.scan(vector, limit, admit), served_by: vec![ServedBy::Exact], trouble: None }
+        let vectors = &self.space.vectors;
+        let plain = self.eligible.is_plain();
+        let found = if plain { vectors.scan_mostly(vector, limit, admit) } else { vectors.scan(vector, limit, admit) };
+        Leg { found, served_by: vec![ServedBy::Exact], trouble: None }
     }
 
     /// The same by the approximate graph, where there is one and the filter is weak; what it has yet to learn is compared exactly.

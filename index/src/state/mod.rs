@@ -1,16 +1,15 @@
 //! All that is in memory, behind one lock: documents by space, where each key stands, and what the full-text index still has to
 //! do. It must not know how candidates are found or scored.
 
-pub(crate) mod hash;
 pub(crate) mod slot;
 pub(crate) mod space;
 pub(crate) mod threads;
 pub(crate) mod tokens;
 
 use crate::document::{Change, Prepared};
+use crate::hash::NumberMap;
 use crate::lexical::Reader;
 use crate::vector::Block;
-use hash::NumberMap;
 use slot::{Lexical, Slot};
 use space::Space;
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! The documents of one space, their vectors, and the statistics that BM25 needs. Statistics count active documents only, so
 //! that what was forgotten, replaced or put away moves no score. It must not know other spaces.
 
-use super::hash::NumberMap;
+use crate::hash::NumberMap;
 use super::slot::{Lexical, Slot};
 use super::threads::Threads;
 use crate::document::Status;

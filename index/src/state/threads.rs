@@ -1,7 +1,7 @@
 //! The conversations of a space: which current document stands beside which. Assistants' replies take a place, so that distances are those
 //! of the conversation, but are nobody's context. It must not know what context is worth.
 
-use super::hash::NumberMap;
+use crate::hash::NumberMap;
 use super::slot::Slot;
 
 /// One document's place in a conversation.

@@ -2,15 +2,17 @@
 //! read the codes alone; what they leave over makes the cosines of the few that are looked at again as exact as f32.
 //! It must not know what a slot is or where full-precision vectors are kept.
 
-use std::collections::HashMap;
-
 use super::codes::{encode, encode_fine, row_len};
 use super::door::{VectorError, check_vector};
 use super::kernels::{REACHING_MAX, dot_code_rows, dot_fine, prefetch, reaching};
 use super::top::Top;
+use crate::hash::NumberMap;
 
 /// Rows scored at once before they are compared with the best so far: small enough for the first-level cache.
 const TILE_ROWS: usize = REACHING_MAX;
+
+/// One more in so many is looked for where nearly every slot is let through.
+const SPARE_SHARE: usize = 4;
 
 /// Vectors of one space and dimension, at most one a slot. Rows have no order: removing one moves the last into its place, so there are
 /// no holes to skip or to compact. Memory: three times the padded dimension plus about 20 bytes a row.
@@ -23,13 +25,13 @@ pub struct Block {
     pub(super) rest: Vec<i16>,
     pub(super) scales: Vec<f32>,
     pub(super) slots: Vec<u32>,
-    rows: HashMap<u32, u32>,
+    rows: NumberMap<u32, u32>,
 }
 
 impl Block {
     /// An empty block for vectors of `dimension`.
     pub fn new(dimension: usize) -> Self {
-        Self { dimension, codes: Vec::new(), rest: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: HashMap::new() }
+        Self { dimension, codes: Vec::new(), rest: Vec::new(), scales: Vec::new(), slots: Vec::new(), rows: NumberMap::default() }
     }
 
     /// Takes over whole columns whose lengths fit; `None` when a slot comes twice.
@@ -40,7 +42,7 @@ impl Block {
         scales: Vec<f32>,
         slots: Vec<u32>,
     ) -> Option<Self> {
-        let rows: HashMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
+        let rows: NumberMap<u32, u32> = slots.iter().enumerate().map(|(row, &slot)| (slot, row as u32)).collect();
         (rows.len() == slots.len()).then_some(Self { dimension, codes, rest, scales, slots, rows })
     }
 
@@ -154,6 +156,20 @@ impl Block {
             }
         }
         top.into_sorted()
+    }
+
+    /// The same where nearly every slot is let through: whether the best are is asked afterwards, of those that stay best alone, since looking a
+    /// slot up costs more than comparing its vector. Where too many are not, all are asked.
+    pub fn scan_mostly(&self, query: &[f32], k: usize, eligible: impl Fn(u32) -> bool) -> Vec<(u32, f32)> {
+        let most = k.saturating_add(k / SPARE_SHARE).saturating_add(1);
+        let mut found = self.scan(query, most, |_| true);
+        let all = found.len() < most;
+        found.retain(|&(slot, _)| eligible(slot));
+        if found.len() < k && !all {
+            return self.scan(query, k, eligible);
+        }
+        found.truncate(k);
+        found
     }
 
     /// The cosines of some slots to `query`, in order, from codes and what they leave over; `None` for a slot without a vector.

@@ -71,6 +71,24 @@ fn the_best_thirty_rescored_are_the_exact_ten() {
 }
 
 #[test]
+fn asking_afterwards_gives_what_asking_first_gives() {
+    let (table, vectors) = corpus(1_000);
+    let block = filled(&vectors);
+    let query = table.embed(Role::Query, "what do we know about the garden").unwrap();
+    for k in [0, 1, 5, 100, 990, 1_000, 2_000] {
+        for (share, eligible) in [
+            ("all", (|_| true) as fn(u32) -> bool),
+            ("all but one in 20", |slot| slot % 20 != 3),
+            ("one in two", |slot| slot % 2 == 0),
+            ("one in 50", |slot| slot % 50 == 3),
+            ("none", |_| false),
+        ] {
+            assert_eq!(block.scan_mostly(&query, k, eligible), block.scan(&query, k, eligible), "{k} of {share}");
+        }
+    }
+}
+
+#[test]
 fn scanned_cosines_are_near_and_looked_up_ones_are_right() {
     let (table, vectors) = corpus(300);
     let block = filled(&vectors);
@@ -124,7 +142,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn a_block_behaves_as_a_map(steps in proptest::collection::vec(step(), 0..60)) {
-        let (mut block, mut model) = (Block::new(3), HashMap::new());
+        let (mut block, mut model) = (Block::new(3), std::collections::HashMap::new());
         for step in steps {
             match step {
                 Step::Put(slot, seed) => {

@@ -157,3 +157,15 @@ fn strength(category: Category) -> u8 {
         Category::Other => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_every_row_is_read_only_where_one_of_its_words_stands() {
+        let nothing = ENGLISH_TABLE.patterns.candidates("zebra").len();
+        assert!(nothing <= 4, "{nothing} rows are run over every sentence");
+        assert!(CHINESE_TABLE.patterns.candidates("斑马").len() <= 4);
+    }
+}

@@ -79,12 +79,16 @@ impl Memory {
     }
 
     fn pass(&self, params: &RememberParams, mut draft: Box<Draft>, gate: u8) -> Judged {
-        let verdict = weigh(&draft.text, &see(&draft.text), self.embedder());
         let free = draft.explicit || draft.verbatim || gate == GATE_OFF;
+        if !free && self.inner.gate.recalled.holds(&draft.space, &draft.text) {
+            return Judged::Refused(Refusal::Recalled.reason().to_owned());
+        }
+        let unnamed = params.category.is_none() && !draft.verbatim;
+        if free && !unnamed {
+            return Judged::Draft(draft);
+        }
+        let verdict = weigh(&draft.text, &see(&draft.text), self.embedder());
         if !free {
-            if self.inner.gate.recalled.holds(&draft.space, &draft.text) {
-                return Judged::Refused(Refusal::Recalled.reason().to_owned());
-            }
             match verdict {
                 // A caller that says what it is has looked at it: a few words may be enough.
                 Err(Refusal::Fragment) if is_labelled(params) => {}
@@ -95,7 +99,7 @@ impl Memory {
                 Ok(_) => {}
             }
         }
-        if params.category.is_none() && !draft.verbatim {
+        if unnamed {
             let category = verdict.unwrap_or(Category::Other);
             draft.category = category_code(category);
             if params.kind.is_none() {

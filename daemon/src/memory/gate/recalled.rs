@@ -2,15 +2,17 @@
 //!
 //! A bounded ring of them, each as the hashes of its words, found by runs of three. A text counts as recalled when all of it but
 //! words of framing ("as you told me") is made of whole recalled texts, or of long runs of one. One other word that says something makes
-//! it news: a changed number is a change of mind. What one space gave out counts in that space alone. In memory alone. Must not know: who recalled.
+//! it news: a changed number is a change of mind. What one space gave out counts in that space alone. In memory alone. Texts wait until somebody
+//! asks or enough are there to be taken up behind an answer: a recall does not wait for it. Must not know: who recalled.
 
 use super::words::is_han;
-use crate::limits::{GATE_RECALLED_RUN_WORDS_MIN, GATE_RECALLED_TEXTS_MAX, GATE_RECALLED_WORDS_MAX};
+use crate::limits::{GATE_RECALLED_RUN_WORDS_MIN, GATE_RECALLED_TEXTS_MAX, GATE_RECALLED_WAITING_MAX, GATE_RECALLED_WORDS_MAX};
 use crate::memory::block;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
+use tiro_index::hash::{NumberMap, NumberSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Words of a shingle.
@@ -28,6 +30,8 @@ static FRAME_WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| FRAME.split_whites
 #[derive(Default)]
 pub(in crate::memory) struct Recalled {
     state: Mutex<State>,
+    /// Texts not taken up yet, with the hash of their space. Locked after `state` where both are.
+    waiting: Mutex<VecDeque<(u64, String)>>,
 }
 
 #[derive(Default)]
@@ -36,9 +40,9 @@ struct State {
     first: u64,
     texts: VecDeque<Text>,
     /// Whole texts that are in the ring.
-    whole: HashSet<u64>,
+    whole: NumberSet<u64>,
     /// Where a shingle begins: number of the text, place in it.
-    shingles: HashMap<u64, Vec<(u64, u32)>>,
+    shingles: NumberMap<u64, Vec<(u64, u32)>>,
 }
 
 /// One text, as the hashes of its words.
@@ -50,8 +54,8 @@ struct Text {
 }
 
 impl Text {
-    fn of(space: &str, text: &str) -> Text {
-        Text { space: xxh3_64(space.as_bytes()), words: hashes(text) }
+    fn of(space: u64, text: &str) -> Text {
+        Text { space, words: hashes(text) }
     }
 
     fn hash(&self) -> u64 {
@@ -64,19 +68,39 @@ impl Text {
 }
 
 impl Recalled {
-    /// Notes texts that a recall gives out, each with the name of its space.
-    pub fn note<'a>(&self, texts: impl Iterator<Item = (&'a str, &'a str)>) {
+    /// Notes texts that a recall gives out, each with the name of its space. Whether so many wait now that they should be taken up.
+    pub fn note<'a>(&self, texts: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+        let mut waiting = self.waiting.lock();
         for (space, text) in texts {
-            let text = Text::of(space, text);
+            // They would push each other out of the ring.
+            if waiting.len() == GATE_RECALLED_TEXTS_MAX {
+                waiting.pop_front();
+            }
+            waiting.push_back((space_hash(space), text.to_owned()));
+        }
+        waiting.len() >= GATE_RECALLED_WAITING_MAX
+    }
+
+    /// Takes up what waits.
+    pub fn settle(&self) {
+        drop(self.settled());
+    }
+
+    fn settled(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock();
+        let waiting = std::mem::take(&mut *self.waiting.lock());
+        for (space, text) in waiting {
+            let text = Text::of(space, &text);
             if !text.words.is_empty() {
-                self.state.lock().note(text);
+                state.note(text);
             }
         }
+        state
     }
 
     /// Takes a text away that is not current any more, in every space: telling it anew is news.
     pub fn forget(&self, text: &str) {
-        let mut state = self.state.lock();
+        let mut state = self.settled();
         if !state.texts.is_empty() {
             state.forget(&hashes(text));
         }
@@ -84,12 +108,18 @@ impl Recalled {
 
     /// Whether the text says nothing but what this space gave out lately.
     pub fn holds(&self, space: &str, text: &str) -> bool {
-        if self.state.lock().texts.is_empty() {
+        let state = self.settled();
+        if state.texts.is_empty() {
             return false;
         }
-        let text = Text::of(space, &without_frame(text));
+        drop(state);
+        let text = Text::of(space_hash(space), &without_frame(text));
         !text.words.is_empty() && self.state.lock().holds(&text)
     }
+}
+
+fn space_hash(name: &str) -> u64 {
+    xxh3_64(name.as_bytes())
 }
 
 /// The memories' own words of a block that `memory/context` wrote; any other text as it is.
@@ -278,9 +308,14 @@ mod tests {
     fn the_ring_is_bounded() {
         let recalled = Recalled::default();
         for n in 0..GATE_RECALLED_TEXTS_MAX + 50 {
-            recalled.note([("a", format!("fact number {n} about the garden wall").as_str())].into_iter());
+            let enough = recalled.note([("a", format!("fact number {n} about the garden wall").as_str())].into_iter());
+            if enough && n % 3 == 0 {
+                recalled.settle();
+            }
+            assert!(recalled.waiting.lock().len() < GATE_RECALLED_WAITING_MAX + 3);
         }
-        let state = recalled.state.lock();
+        let state = recalled.settled();
+        assert!(recalled.waiting.lock().is_empty());
         assert_eq!(state.texts.len(), GATE_RECALLED_TEXTS_MAX);
         assert_eq!(state.whole.len(), GATE_RECALLED_TEXTS_MAX);
         assert!(state.shingles.len() <= GATE_RECALLED_TEXTS_MAX * 8);

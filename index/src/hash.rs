@@ -1,14 +1,17 @@
-//! A cheap hasher for keys that are numbers: sequences and token hashes. It must not be used for anything an attacker could
-//! choose freely and cheaply; both kinds of keys are made here.
+//! A cheap hasher for keys that are numbers: sequences, slots, hashes of words. It must not be used for a map without a bound whose keys an
+//! attacker could choose freely and cheaply.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
+/// A set of numbers.
+pub type NumberSet<K> = std::collections::HashSet<K, BuildHasherDefault<NumberHasher>>;
+
 /// A map keyed by numbers.
-pub(crate) type NumberMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<NumberHasher>>;
+pub type NumberMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<NumberHasher>>;
 
 /// Multiplies and folds, so that both ends of the hash depend on every bit of the key.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct NumberHasher(u64);
+pub struct NumberHasher(u64);
 
 impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
