@@ -24,6 +24,11 @@ const COMMON_SHARE: f32 = 0.01;
 /// Documents up to which no token is common.
 const COMMON_DOCUMENTS_MIN: u32 = 1_000;
 
+/// Places that tokens fall on. A query has some dozen tokens, so one in a hundred of the others falls on one of them.
+const PLACES: usize = 4_096;
+/// Times as many distinct tokens as the query from which a document is asked for each token of the query.
+const LONG_DOCUMENT: usize = 24;
+
 /// By which of a query's tokens candidates are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Breadth {
@@ -38,6 +43,8 @@ pub(crate) enum Breadth {
 pub(crate) struct Bm25 {
     /// Tokens, ascending, with their weight.
     terms: Vec<(u32, f32)>,
+    /// A bit for each place that tokens fall on: most tokens of a document fall on none, and need no look-up.
+    places: [u64; PLACES / 64],
     ideal: f32,
     mean_length: f32,
 }
@@ -53,7 +60,9 @@ impl Bm25 {
         let mut terms: Vec<(u32, f32)> = tokens.iter().map(|token| (token.id, idf(token))).collect();
         terms.sort_unstable_by_key(|term| term.0);
         let ideal = terms.iter().map(|(_, idf)| idf * (K1 + 1.0)).sum();
-        Self { terms, ideal, mean_length: statistics.mean_length() }
+        let mut places = [0; PLACES / 64];
+        terms.iter().for_each(|term| places[term.0 as usize % PLACES / 64] |= 1 << (term.0 % 64));
+        Self { terms, places, ideal, mean_length: statistics.mean_length() }
     }
 
     /// The highest score, 0 for an empty query.
@@ -84,35 +93,51 @@ impl Bm25 {
         known.into_iter().map(|term| term.0).collect()
     }
 
+    /// Calls `see` with weight and count of every token of the query that a document holds, ascending.
+    #[inline]
+    fn each_held(&self, tokens: &Tokens, mut see: impl FnMut(f32, f32)) {
+        let ids = tokens.ids();
+        if ids.len() > self.terms.len() * LONG_DOCUMENT {
+            for &(id, idf) in &self.terms {
+                match tokens.count(id) {
+                    0 => {}
+                    count => see(idf, f32::from(count)),
+                }
+            }
+            return;
+        }
+        for (at, id) in ids.iter().enumerate() {
+            if self.places[*id as usize % PLACES / 64] & (1 << (id % 64)) != 0
+                && let Ok(term) = self.terms.binary_search_by_key(id, |term| term.0)
+            {
+                see(self.terms[term].1, f32::from(tokens.count_at(at)));
+            }
+        }
+    }
+
     /// The score of a document.
     pub(crate) fn score(&self, tokens: &Tokens) -> f32 {
         let norm = norm(tokens.length() as f32, self.mean_length);
-        self.terms
-            .iter()
-            .map(|&(id, idf)| match tokens.count(id) {
-                0 => 0.0,
-                count => saturated(idf, f32::from(count), norm),
-            })
-            .sum()
+        let mut score = 0.0;
+        self.each_held(tokens, |idf, count| score += saturated(idf, count, norm));
+        score
     }
 
     /// The score of a document, and the share of the query's weight whose tokens it holds: [`Bm25::score`] and [`Bm25::covered`] in one walk.
     pub(crate) fn score_and_covered(&self, tokens: &Tokens) -> (f32, f32) {
         let norm = norm(tokens.length() as f32, self.mean_length);
         let (mut score, mut held) = (0.0, 0.0);
-        for &(id, idf) in &self.terms {
-            let count = tokens.count(id);
-            if count > 0 {
-                score += saturated(idf, f32::from(count), norm);
-                held += idf * (K1 + 1.0);
-            }
-        }
+        self.each_held(tokens, |idf, count| {
+            score += saturated(idf, count, norm);
+            held += idf * (K1 + 1.0);
+        });
         (score, self.share(held))
     }
 
     /// Share of the query's weight whose tokens a document holds, 0 to 1.
     pub(crate) fn covered(&self, tokens: &Tokens) -> f32 {
-        let held: f32 = self.terms.iter().filter(|(id, _)| tokens.count(*id) > 0).map(|(_, idf)| idf * (K1 + 1.0)).sum();
+        let mut held = 0.0;
+        self.each_held(tokens, |idf, _| held += idf * (K1 + 1.0));
         self.share(held)
     }
 
@@ -160,4 +185,32 @@ fn norm(length: f32, mean_length: f32) -> f32 {
 
 fn saturated(idf: f32, count: f32, norm: f32) -> f32 {
     idf * count * (K1 + 1.0) / (count + norm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenize::{count_tokens, query_tokens};
+
+    #[test]
+    fn a_short_and_a_long_document_are_scored_alike() {
+        let statistics = Statistics { documents: 100, tokens: 1_000, ..Statistics::default() };
+        let bm25 = Bm25::new(&query_tokens("where does the harbour pump stand, and who mends it on Sundays"), &statistics);
+        let told = "the harbour pump stands in the old shed, the harbour master mends it";
+        let filler: String = (0..1_000).map(|n| format!(" filler{n}")).collect();
+        for text in [told.to_owned(), format!("{told}{filler}"), filler.clone(), String::new()] {
+            let tokens = Tokens::pack(&count_tokens(&text));
+            let norm = norm(tokens.length() as f32, bm25.mean_length);
+            let (mut score, mut held) = (0.0, 0.0);
+            for &(id, idf) in &bm25.terms {
+                if tokens.count(id) > 0 {
+                    score += saturated(idf, f32::from(tokens.count(id)), norm);
+                    held += idf * (K1 + 1.0);
+                }
+            }
+            assert_eq!(bm25.score(&tokens), score);
+            assert_eq!(bm25.covered(&tokens), held / bm25.ideal);
+            assert_eq!(bm25.score_and_covered(&tokens), (score, held / bm25.ideal));
+        }
+    }
 }
