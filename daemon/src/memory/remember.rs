@@ -30,15 +30,18 @@ impl Memory {
     pub async fn remember(&self, caller: &Caller, params: RememberParams) -> Result<RememberResult, MemoryError> {
         let key = item_key(&params)?;
         let now_ms = self.now_ms();
-        let draft = match self.judge_new(&params)? {
-            Judged::Refused(reason) => {
-                let space = params.space.as_deref().unwrap_or(DEFAULT_SPACE);
-                self.audit_refused(caller, METHOD, true, Some(space), &format!("refused: {reason}"));
+        let space = params.space.clone().unwrap_or_else(|| DEFAULT_SPACE.to_owned());
+        let judged = self.in_place(move |memory| match memory.judge_new(&params)? {
+            Judged::Refused(reason) => Ok(Err(reason)),
+            Judged::Draft(draft) => Ok(Ok(Ready::new(memory, *draft, now_ms).compared(memory)?)),
+        });
+        let ready = match judged.await? {
+            Ok(ready) => ready,
+            Err(reason) => {
+                self.audit_refused(caller, METHOD, true, Some(&space), &format!("refused: {reason}"));
                 return Ok(refused(reason));
             }
-            Judged::Draft(draft) => *draft,
         };
-        let ready = self.blocking(move |memory| Ready::new(memory, draft, now_ms).compared(memory)).await?;
         let (memory, caller) = (self.clone(), caller.clone());
         let written = self.store().write(METHOD, move |tx| {
             idempotent(tx, key.as_ref(), |tx| {
