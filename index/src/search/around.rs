@@ -6,8 +6,8 @@
 //! no better) and, for its length, the mean length of a document and of as many neighbours.
 
 use super::bm25::Bm25;
-use crate::limits::CONTEXT_STEPS_MAX;
 use crate::hash::NumberMap;
+use crate::limits::CONTEXT_STEPS_MAX;
 use crate::state::slot::Slot;
 use crate::state::space::Space;
 

@@ -1,11 +1,11 @@
 //! The documents of one space, their vectors, and the statistics that BM25 needs. Statistics count active documents only, so
 //! that what was forgotten, replaced or put away moves no score. It must not know other spaces.
 
-use crate::hash::NumberMap;
 use super::slot::{Lexical, Slot};
 use super::threads::Threads;
 use crate::document::Status;
 use crate::graph::Graph;
+use crate::hash::NumberMap;
 use crate::vector::Block;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The conversations of a space: which current document stands beside which. Assistants' replies take a place, so that distances are those
 //! of the conversation, but are nobody's context. It must not know what context is worth.
 
-use crate::hash::NumberMap;
 use super::slot::Slot;
+use crate::hash::NumberMap;
 
 /// One document's place in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
