@@ -4,10 +4,11 @@
 //! the daemon, or whether there is such a space.
 
 use crate::limits::{WORKSPACE_FILE_BYTES_MAX, WORKSPACE_PARENTS_MAX};
+use nix::libc::O_NONBLOCK;
 use nix::unistd::Uid;
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The name of the file.
@@ -58,7 +59,8 @@ pub fn space_for(dir: &Path) -> Option<String> {
 pub fn lookup(dir: &Path) -> Result<Option<Workspace>, WorkspaceError> {
     for folder in dir.ancestors().take(WORKSPACE_PARENTS_MAX) {
         let file = folder.join(WORKSPACE_FILE);
-        let opened = match File::open(&file) {
+        // A pipe of that name is not waited for.
+        let opened = match OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(&file) {
             Ok(opened) => opened,
             Err(error) if absent(&error) => continue,
             Err(source) => return Err(WorkspaceError::Unreadable { file, source }),
@@ -147,6 +149,15 @@ mod tests {
         fs::write(home.path().join(".tiro.toml"), "space = \"far\"\n").unwrap();
         assert_eq!(space_for(&home.path().join("a/b")).as_deref(), Some("far"));
         assert_eq!(space_for(&home.path().join("nowhere/at/all")).as_deref(), Some("far"));
+    }
+
+    #[test]
+    fn a_pipe_of_that_name_hangs_nobody() {
+        let home = home();
+        let pipe = home.path().join("a/.tiro.toml");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::write(home.path().join(".tiro.toml"), "space = \"far\"\n").unwrap();
+        assert_eq!(space_for(&home.path().join("a/b")).as_deref(), Some("far"));
     }
 
     #[test]

@@ -221,6 +221,8 @@ pub const REPLAY_ROWS: usize = 1_024;
 pub const OUTBOX_TRIM_INTERVAL_MS: u64 = 60_000;
 /// Threads that prepare the items of one call, or the index at its rebuilding.
 pub const PREPARE_THREADS_MAX: usize = 4;
+/// Lines of an import that one such thread takes at least.
+pub const PREPARE_LINES_MIN: usize = 32;
 
 /// Memories of the spaces of one recall as of an instant, and of all such views that are kept.
 pub const AS_OF_MEMORIES_MAX: usize = 200_000;

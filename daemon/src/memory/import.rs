@@ -11,7 +11,7 @@ use super::resolve::{id_text, whole_id};
 use super::{Memory, MemoryError, ledger};
 use crate::caller::Caller;
 use crate::idempotency::Key;
-use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION};
+use crate::limits::{ITEMS_PER_CALL_MAX, ITEMS_PER_TRANSACTION, PREPARE_LINES_MIN, PREPARE_THREADS_MAX};
 use crate::store::{PurgeReads, Reads, StoreError, WriteTx};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -30,6 +30,18 @@ struct Batch {
     known: u64,
     refused: Vec<RefusedLine>,
     unknown: BTreeMap<String, u64>,
+}
+
+impl Batch {
+    /// Adds what comes after.
+    fn join(&mut self, after: Batch) {
+        self.lines.extend(after.lines);
+        self.known += after.known;
+        self.refused.extend(after.refused);
+        for (name, count) in after.unknown {
+            *self.unknown.entry(name).or_default() += count;
+        }
+    }
 }
 
 /// What became of a line in the store.
@@ -82,7 +94,7 @@ impl Memory {
             return Ok(answer);
         }
         let (lines, update, named) = (params.lines, params.update.unwrap_or(false), space.clone());
-        let batch = self.blocking(move |memory| Ok(memory.read_lines(&lines, named.as_deref(), update))).await?;
+        let batch = self.blocking(move |memory| memory.read_apart(&lines, named.as_deref(), update)).await?;
         let result = ImportResult {
             created: 0,
             duplicate: batch.known,
@@ -104,10 +116,28 @@ impl Memory {
         self.take_chunks(call, chunks, total, result, key).await
     }
 
-    fn read_lines(&self, lines: &[Value], space: Option<&str>, update: bool) -> Batch {
+    /// Reads lines on a few threads.
+    fn read_apart(&self, lines: &[Value], space: Option<&str>, update: bool) -> Result<Batch, MemoryError> {
         let reading = Reading { space, update, now_ms: self.now_ms() };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, PREPARE_THREADS_MAX);
+        let share = lines.len().div_ceil(threads).max(PREPARE_LINES_MIN);
+        if lines.len() <= share {
+            return Ok(self.read_lines(0, lines, reading));
+        }
+        std::thread::scope(|scope| {
+            let part = |(n, part)| scope.spawn(move || self.read_lines((n * share) as u64, part, reading));
+            let parts: Vec<_> = lines.chunks(share).enumerate().map(part).collect();
+            parts.into_iter().try_fold(Batch::default(), |mut all, part| {
+                all.join(part.join().map_err(|_| MemoryError::Lost)?);
+                Ok(all)
+            })
+        })
+    }
+
+    /// Reads lines, the first of which has this number.
+    fn read_lines(&self, first: u64, lines: &[Value], reading: Reading<'_>) -> Batch {
         let mut batch = Batch::default();
-        for (n, value) in (0..).zip(lines) {
+        for (n, value) in (first..).zip(lines) {
             let unknown = &mut batch.unknown;
             match read(self, value, reading, &mut |name| *unknown.entry(name.chars().take(64).collect()).or_default() += 1) {
                 Ok(Some(line)) => batch.lines.push((n, line)),
