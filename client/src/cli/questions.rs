@@ -27,6 +27,9 @@ enum QuestionsCommand {
 
 /// Answer a question; its turn goes on, or a new one begins with the answer
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tiro questions answer 8c0e1a52-… \"the second order\"\n  cat plan.md | tiro questions answer 8c0e1a52-… -"
+)]
 struct AnswerArgs {
     /// The question, by its whole id
     #[arg(value_name = "ID")]
