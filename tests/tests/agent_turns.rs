@@ -310,4 +310,6 @@ fn sessions_and_tools_obey_the_rules_of_spaces() {
     for method in ["turn/get", "turn/wait", "turn/interrupt"] {
         check::is_error(&outsider.refused(method, turn_id.clone()), ErrorKind::NotFound);
     }
+    let steer = json!({"turnId": turn["turnId"], "input": "and the key?"});
+    check::is_error(&outsider.refused("turn/steer", steer), ErrorKind::NotFound);
 }

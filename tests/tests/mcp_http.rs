@@ -253,7 +253,7 @@ fn hosts_of_both_eras_are_served_at_one_address_and_told_apart() {
     assert_eq!(found["structuredContent"]["hits"][0]["sources"], json!([{"program": "older"}]));
 
     let rows = wait_for("both in the audit", DEADLINE, || {
-        let rows = tiro.json(&["audit"])["items"].as_array().unwrap().clone();
+        let rows = tiro.json(&["audit", "--all"])["items"].as_array().unwrap().clone();
         let has = |method: &str, client: &str| rows.iter().any(|row| row["method"] == method && row["actor"]["client"] == client);
         (has("memory/remember", "older/1.0") && has("memory/recall", "newer/1.0")).then_some(rows)
     });

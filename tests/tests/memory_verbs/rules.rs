@@ -111,6 +111,11 @@ impl Vault {
             ("session/messages", by(&session, json!({}), &self.session)),
             ("session/attach", by(&session, json!({}), &self.session)),
             ("session/detach", by(&session, json!({}), &self.session)),
+            ("session/fork", by(&session, json!({}), &self.session)),
+            ("session/fields", by(&session, json!({}), &self.session)),
+            ("session/search", named(json!({"query": "harbour"}))),
+            ("session/export", by(&session, json!({}), &self.session)),
+            ("question/list", by(&session, json!({}), &self.session)),
             ("result/get", by(&json!({"ref": format!("{}:r1", self.session)}), json!({}), &self.session)),
             ("result/search", by(&session, json!({"query": "harbour"}), &self.session)),
             ("turn/start", by(&session, json!({"input": "hello"}), &self.session)),
@@ -118,8 +123,9 @@ impl Vault {
     }
 }
 
-/// Methods that show nothing of any one space; those of a turn are asked about where there is a model.
-const ELSEWHERE: [&str; 6] = ["initialize", "space/list", "store/rebuild", "turn/wait", "turn/get", "turn/interrupt"];
+/// Methods that show nothing of any one space; those of a turn and of its questions are asked about where there is a model.
+const ELSEWHERE: [&str; 8] =
+    ["initialize", "space/list", "store/rebuild", "turn/wait", "turn/get", "turn/interrupt", "turn/steer", "question/respond"];
 
 // MEM-11, M25: whoever the rules of a space leave out gets nothing of it by any method of the schema, and learns of no id whether it is there
 #[test]
