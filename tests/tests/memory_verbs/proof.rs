@@ -233,3 +233,60 @@ fn an_event_at_another_instant_is_another() {
         assert_eq!(at(text, "2026-02-01T00:00:00Z")["outcome"], "duplicate");
     }
 }
+
+// M5: words of change ("moved", "quit", "no longer") say that something changed, not what
+#[test]
+fn a_change_told_of_one_retires_no_fact_of_another() {
+    check_apart(
+        "another's",
+        &[
+            ("My sister lives in Rome", "I moved to Oslo"),
+            ("My mother lives in Rome", "I moved to Oslo"),
+            ("My son lives in Rome", "I now live in Oslo"),
+            ("My brother works at Siemens", "I switched to Bosch"),
+            ("I live in Berlin", "My parents moved to Munich"),
+            ("My car is parked in Berlin", "I moved to Munich"),
+            ("我姐姐住在上海", "我搬到北京了"),
+            (
+                "learning japanese so i can pass N3 next winter",
+                "Over the winter we'll move all four sites onto one heating contract.",
+            ),
+            ("My neighbour's name is Edda and she's a baker.", "I got a new roof, a new neighbour and a new fence, all in June."),
+            (
+                "Call me Lou, only my dentist calls me Louise.",
+                "As for tone, think kind uncle rather than dentist, that's how I like to be spoken to.",
+            ),
+            (
+                "I'll be away on leave from June 2 until the end of July.",
+                "My director says she's leaving on 30 April and Marta takes over.",
+            ),
+            (
+                "Both my grandparents are blind, so Braille was my first script.",
+                "I moved over from Lyon in 2017 and French is my first language, in case my notes read odd.",
+            ),
+            (
+                "My daughter's choir starts at 8:15 and ends at 13:00.",
+                "I quit smoking on a Tuesday, without a plan, because the kiosk was shut and it had begun to snow.",
+            ),
+            (
+                "The harbour office keeps the tide tables of the port in Split.",
+                "The harbour office was moved to Zadar in spring, and the old building became a school for sailors.",
+            ),
+        ],
+    );
+}
+
+// M4: what the same rule still has to see
+#[test]
+fn a_change_told_of_the_same_takes_its_place() {
+    let pairs = [
+        ("I live in Berlin", "I moved to Munich"),
+        ("I live in Berlin", "I moved to Munich last month"),
+        ("我住在上海", "我搬到北京了"),
+        ("My favourite editor is Vim", "I switched to Helix, no longer Vim"),
+        ("The standup is at 9:00", "The standup moved to 10:00"),
+    ];
+    for ((outcome, _), pair) in outcomes(&pairs).iter().zip(pairs) {
+        assert_eq!(outcome, "superseded", "{pair:?}");
+    }
+}

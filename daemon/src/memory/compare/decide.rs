@@ -45,6 +45,8 @@ impl Finding {
 
 /// Words of a value at most: what is longer is another sentence.
 const VALUE_WORDS_MAX: usize = 4;
+/// Words at most that are left on either side where somebody alone is common, and what changed is told by a verb: lives in, moved to.
+const MOVED_WORDS_MAX: usize = 5;
 /// Words that may be added to a fact of a few words.
 const ADDED_WORDS_MIN: usize = 6;
 /// Words that may be missing from a fact told again.
@@ -477,9 +479,6 @@ impl Pair<'_> {
         if !self.values_first() && subject(self.a, &ra) && subject(self.b, &rb) {
             return self.near_only();
         }
-        if self.names_old() && ra.len() <= 2 {
-            return Relation::Superseded;
-        }
         let tied = self.alignment.pairs.iter().filter(|(i, _)| {
             let t = &self.a.tokens[*i];
             t.entry.group != GROUPS.speaker && t.class != Class::Time
@@ -488,7 +487,21 @@ impl Pair<'_> {
         for (i, _) in tied {
             if self.a.tokens[*i].does(does::VERB) { verbs += 1 } else { words += 1 }
         }
+        // Words of change say that something changed, not what: more has to be shared than a word among many.
+        let shared = words + verbs;
+        let far = shared * 2 < self.ra.len() || shared * 3 < self.rb.len();
+        if self.names_old() && ra.len() <= 2 && !far {
+            return Relation::Superseded;
+        }
         let speakers = self.alignment.pairs.iter().any(|(i, _)| self.a.tokens[*i].entry.group == GROUPS.speaker);
+        // `my sister`, `I`: what is left in one subject where nothing else is common is somebody else.
+        let common_subject = self.alignment.pairs.iter().any(|(i, _)| {
+            let token = &self.a.tokens[*i];
+            *i < self.a.verb_at.unwrap_or(0) && token.entry.group != GROUPS.speaker && token.class != Class::Time
+        });
+        if speakers && !common_subject && (subject(self.a, &ra) || subject(self.b, &rb)) {
+            return self.near_only();
+        }
         let named = self.alignment.pairs.iter().any(|(i, _)| self.a.tokens[*i].does(does::ATTRIBUTE));
         let bar = if named && words > 0 {
             -1.0
@@ -498,18 +511,19 @@ impl Pair<'_> {
             SAME_KIND_ALONE
         };
         let enough = words > 0 || verbs > 0 && speakers;
-        let moved_on = speakers && words == 0 && verbs == 0;
+        let short = self.ra.len() <= MOVED_WORDS_MAX && self.rb.len() <= MOVED_WORDS_MAX;
+        let moved_on = speakers && words == 0 && verbs == 0 && short;
         if ra.is_empty() {
-            return if words > 0 && rb.len() <= 2 { Relation::Superseded } else { self.near_only() };
+            return if words > 0 && rb.len() <= 2 && !far { Relation::Superseded } else { self.near_only() };
         }
         let alike = self.of_a_kind(&ra, &rb, bar);
         // Who moved lives elsewhere, whatever the place is called.
         let lives = self.a.tokens.iter().any(|t| t.entry.group == GROUPS.lives);
         let named = any(&self.b.tokens, &rb, |t| t.class == Class::Name || t.han());
-        if self.b.moved && lives && (speakers || words > 0) && named {
+        if self.b.moved && lives && (speakers || words > 0) && named && short {
             return Relation::Superseded;
         }
-        if (enough && alike) || (moved_on && alike && self.of_a_kind(&ra, &rb, 0.4)) {
+        if (enough && alike && !far) || (moved_on && alike && self.of_a_kind(&ra, &rb, 0.4)) {
             return Relation::Superseded;
         }
         self.near_only()
