@@ -286,7 +286,7 @@ fn a_change_told_of_the_same_takes_its_place() {
         ("My favourite editor is Vim", "I switched to Helix, no longer Vim"),
         ("The standup is at 9:00", "The standup moved to 10:00"),
     ];
-    for ((outcome, _), pair) in outcomes(&pairs).iter().zip(pairs) {
-        assert_eq!(outcome, "superseded", "{pair:?}");
+    for (pair, outcome) in outcomes(&pairs) {
+        assert_eq!(outcome, "superseded", "{pair}");
     }
 }
