@@ -292,6 +292,9 @@ fn sessions_and_tools_obey_the_rules_of_spaces() {
     // A session that reads the space is not there for others, nor are its turns.
     check::is_error(&outsider.refused("session/messages", json!({"sessionId": ours["sessionId"]})), ErrorKind::NotFound);
     check::is_error(&outsider.refused("turn/start", json!({"sessionId": ours["sessionId"], "input": "x"})), ErrorKind::NotFound);
+    let listed =
+        |rpc: &mut tiro_tests::Rpc| rpc.ask::<Value>("session/list", json!({"space": "work"}))["items"].as_array().unwrap().len();
+    assert_eq!((listed(&mut insider), listed(&mut outsider)), (1, 0), "nor does a list name it");
     let refused = outsider.refused("session/new", json!({"space": "work", "alsoRead": ["personal"]}));
     check::is_error(&refused, ErrorKind::PolicyDenied);
     // One of theirs reads its own space alone, and its tools neither write nor find what they may not.

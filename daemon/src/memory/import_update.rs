@@ -94,7 +94,8 @@ pub(super) fn renewal(tx: &impl Reads, ready: &Ready, record: &MemoryRecord) -> 
 pub(super) fn retirement(tx: &impl Reads, record: &MemoryRecord) -> Result<Renewal, StoreError> {
     match record.status {
         STATUS_ARCHIVED => Ok(Renewal::Same),
-        STATUS_ACTIVE if is_an_imports(tx, record)? => Ok(Renewal::Next(Box::new(MemoryRecord {
+        // What somebody pinned is to stay, whatever its source has.
+        STATUS_ACTIVE if !record.pinned && is_an_imports(tx, record)? => Ok(Renewal::Next(Box::new(MemoryRecord {
             version: record.version + 1,
             status: STATUS_ARCHIVED,
             change: CHANGE_IMPORTED,

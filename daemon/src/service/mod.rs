@@ -95,7 +95,7 @@ impl Service {
             "store" => self.care.dispatch(method, params, caller).await,
             "memory" | "space" => memory::dispatch(&self.memory, method, params, caller).await,
             "embedder" => self.embedders.dispatch(method, params, caller).await,
-            "session" => session::dispatch(&self.harness, method, params, &caller, connection).await,
+            "session" => session::dispatch(&self.harness, &self.memory, method, params, &caller, connection).await,
             "question" => question::dispatch(&self.harness, method, params, caller).await,
             "result" => result::dispatch(self.harness.sessions(), method, params).await,
             "turn" => turn::dispatch(&self.harness, method, params, caller).await,

@@ -182,6 +182,11 @@ impl Asking<'_> {
         self.session(Write, session, "session", "").is_ok()
     }
 
+    /// Whether the caller may read a session, and all that it reads.
+    pub fn may_see(&self, session: &SessionRecord) -> bool {
+        self.session(Read, session, "session", "").is_ok()
+    }
+
     fn actor(&self) -> &ActorRecord {
         &self.caller.actor
     }

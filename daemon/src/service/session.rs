@@ -5,12 +5,15 @@
 use super::call::call;
 use super::error::method_not_found;
 use super::no_secret::without_secrets;
+use super::rights::Asking;
 use crate::caller::Caller;
 use crate::connection::ConnectionHandle;
 use crate::harness::Harness;
+use crate::memory::Memory;
 use crate::session::{SessionError, Sessions};
 use serde_json::Value;
 use tiro_schema::ErrorObject;
+use tiro_schema::record::SessionRecord;
 use tiro_schema::wire::session::{
     Empty, Session, SessionAttachParams, SessionAttachResult, SessionExportParams, SessionIdParams, SessionSearchParams,
 };
@@ -21,6 +24,7 @@ use tiro_schema::wire::session::{
 /// What the verb says; `methodNotFound` for a name that is not built.
 pub async fn dispatch(
     harness: &Harness,
+    memory: &Memory,
     method: &str,
     params: Value,
     caller: &Caller,
@@ -30,13 +34,24 @@ pub async fn dispatch(
     match method {
         "session/new" => call(without_secrets(params)?, |p| sessions.create(p)).await,
         "session/get" => call(params, |p| get(harness, p)).await,
-        "session/list" => call(params, |p| async move { sessions.list(&p, &|key| harness.is_running(key)) }).await,
+        "session/list" => {
+            let asking = Asking { memory, sessions, caller };
+            let (running, seen) = (|key| harness.is_running(key), |session: &SessionRecord| asking.may_see(session));
+            call(params, |p| async { sessions.list(&{ p }, &running, &seen) }).await
+        }
         "session/update" => call(without_secrets(params)?, |p| async move { show(harness, &sessions.update(p).await?) }).await,
         "session/delete" => call(params, |p| harness.delete_session(p)).await,
         "session/messages" => call(params, |p| async move { sessions.messages(&p) }).await,
         "session/fork" => call(without_secrets(params)?, |p| sessions.fork(p)).await,
         "session/fields" => call(params, |p: SessionIdParams| async move { sessions.fields(&p.session_id) }).await,
-        "session/search" => call(params, |p: SessionSearchParams| aside(sessions, move |it| it.search(&p))).await,
+        "session/search" => {
+            let (memory, caller) = (memory.clone(), caller.clone());
+            let search = move |sessions: &Sessions, params: &SessionSearchParams| {
+                let asking = Asking { memory: &memory, sessions, caller: &caller };
+                sessions.search(params, &|session| asking.may_see(session))
+            };
+            call(params, |p: SessionSearchParams| aside(sessions, move |it| search(it, &p))).await
+        }
         "session/export" => call(params, |p: SessionExportParams| aside(sessions, move |it| it.export(&p))).await,
         "session/attach" => call(params, |p| attach(harness, caller, connection, p)).await,
         "session/detach" => call(params, |p| detach(harness, connection, p)).await,

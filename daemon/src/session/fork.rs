@@ -77,7 +77,11 @@ impl Sessions {
     ///
     /// # Errors
     /// A param that does not fit; the store's.
-    pub fn search(&self, params: &SessionSearchParams) -> Result<SessionSearchResult, SessionError> {
+    pub fn search(
+        &self,
+        params: &SessionSearchParams,
+        may_see: &dyn Fn(&SessionRecord) -> bool,
+    ) -> Result<SessionSearchResult, SessionError> {
         let name = params.space.as_deref().unwrap_or(DEFAULT_SPACE);
         check_space("space", name)?;
         if params.query.len() > limits::QUERY_BYTES_MAX {
@@ -96,7 +100,7 @@ impl Sessions {
             let sessions = tx.sessions_of_space(space.id, 0..=u64::MAX, Direction::Descending, limits::SESSIONS_SEARCHED_MAX)?;
             let mut found: Vec<SessionFound> = Vec::new();
             let mut left = limits::MESSAGES_SEARCHED_MAX;
-            for session in &sessions {
+            for session in sessions.iter().filter(|session| may_see(session)) {
                 let messages = tx.messages(session.key, 0..=u64::MAX, Direction::Descending, left)?;
                 left -= messages.len();
                 found.extend(messages.iter().filter_map(|message| fits(session, message, &wanted)));

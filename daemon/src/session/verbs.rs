@@ -79,7 +79,12 @@ impl Sessions {
     ///
     /// # Errors
     /// A param that does not fit; the store's.
-    pub fn list(&self, params: &SessionListParams, is_running: &dyn Fn(u64) -> bool) -> Result<Page<Session>, SessionError> {
+    pub fn list(
+        &self,
+        params: &SessionListParams,
+        is_running: &dyn Fn(u64) -> bool,
+        may_see: &dyn Fn(&SessionRecord) -> bool,
+    ) -> Result<Page<Session>, SessionError> {
         let name = params.space.as_deref().unwrap_or(DEFAULT_SPACE);
         check_space("space", name)?;
         let cursor = Cursor::of("session/list", name);
@@ -90,6 +95,7 @@ impl Sessions {
             let mut records = tx.sessions_of_space(space.id, 0..=before, Direction::Descending, limit + 1)?;
             let next_cursor = (records.len() > limit).then(|| cursor.text(records[limit].key));
             records.truncate(limit);
+            records.retain(may_see);
             let items = records.iter().map(|r| wire_session(r, space.name.clone(), is_running(r.key))).collect();
             Ok(Page { items, next_cursor })
         })

@@ -99,8 +99,9 @@ fn what_somebody_else_did_stays() {
     assert_eq!(got(&mut rpc, IDS[3])["status"], "superseded");
     let pinned = got(&mut rpc, IDS[4]);
     assert_eq!((pinned["pinned"].as_bool(), pinned["text"].as_str()), (Some(true), changed[4]["text"].as_str()));
-    // Gone from the source: what is untouched goes, the rest stays.
-    assert_eq!(follow(&mut rpc, &[], &IDS), [0, 0, 0, 2, 3, 0], "what is archived already is no matter");
+    // Gone from the source: what is untouched goes, the rest stays, and so does what is pinned.
+    assert_eq!(follow(&mut rpc, &[], &IDS), [0, 0, 0, 1, 4, 0], "what is archived already is no matter");
+    assert_eq!(got(&mut rpc, IDS[4])["status"], "active");
     assert_eq!(got(&mut rpc, IDS[0])["status"], "active");
     // An undo is somebody's will too.
     let _: Value = rpc.ask("memory/undo", json!({"id": IDS[5]}));
