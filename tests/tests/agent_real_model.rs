@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-use tiro_tests::agent::{ask, ended, session, start, wait};
+use tiro_tests::agent::{ended, session, start, wait};
 use tiro_tests::{DaemonSetup, TestDaemon, skipped};
 
 fn daemon(extra: &str) -> Option<TestDaemon> {
@@ -49,7 +49,10 @@ fn a_prompt_that_is_too_long_says_so() {
     let mut rpc = daemon.rpc();
     rpc.deadline = Duration::from_secs(120);
     let session = session(&mut rpc);
-    let turn = ask(&mut rpc, &session, &"all of these words are too many ".repeat(4_000));
+    // A long text would be read in short: each of these is read whole, and together they are too many.
+    let block = json!({"type": "text", "text": "all of these words are too many ".repeat(200)});
+    let started: Value = rpc.ask("turn/start", json!({"sessionId": session, "input": vec![block; 5]}));
+    let turn = wait(&mut rpc, started["turnId"].as_str().unwrap());
     ended(&turn, "failed", "contextOverflow");
     assert!(turn["error"]["message"].as_str().unwrap().contains("context"), "{turn}");
 }
